@@ -1,0 +1,208 @@
+#include "base/bytes.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+namespace kyanite {
+
+namespace {
+constexpr char kHex[] = "0123456789abcdef";
+constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::array<int8_t, 256> make_base64_values() {
+  std::array<int8_t, 256> values{};
+  for (auto& value : values) value = -1;
+  for (int i = 0; i < 64; ++i) values[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
+  return values;
+}
+constexpr auto kBase64Values = make_base64_values();
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+template <class Int>
+std::optional<Int> parse_number(std::string_view text) {
+  Int value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return {};
+  return value;
+}
+}  // namespace
+
+void append_be64(std::string& out, uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+uint64_t read_be64(const char* bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
+void append_le32(std::string& out, uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+uint32_t read_le32(const char* bytes) {
+  uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
+void append_varint(std::string& out, uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+bool read_varint(std::string_view& in, uint64_t& value) {
+  value = 0;
+  for (size_t i = 0; i < in.size() && i < 10; ++i) {
+    const auto byte = static_cast<uint8_t>(in[i]);
+    if (i == 9 && byte > 1) return false;
+    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if ((byte & 0x80) == 0) {
+      in.remove_prefix(i + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (char c : bytes) {
+    out.push_back(kHex[static_cast<uint8_t>(c) >> 4]);
+    out.push_back(kHex[static_cast<uint8_t>(c) & 15]);
+  }
+  return out;
+}
+
+std::optional<std::string> unhex(std::string_view text) {
+  if (text.size() % 2 != 0) return {};
+  std::string out;
+  out.reserve(text.size() / 2);
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const int high = hex_value(text[i]);
+    const int low = hex_value(text[i + 1]);
+    if (high < 0 || low < 0) return {};
+    out.push_back(static_cast<char>(high << 4 | low));
+  }
+  return out;
+}
+
+std::string base64(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t left = bytes.size() - i;
+    uint32_t group = static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << 16;
+    if (left > 1) group |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i + 1])) << 8;
+    if (left > 2) group |= static_cast<uint8_t>(bytes[i + 2]);
+    out.push_back(kBase64[group >> 18]);
+    out.push_back(kBase64[group >> 12 & 63]);
+    out.push_back(left > 1 ? kBase64[group >> 6 & 63] : '=');
+    out.push_back(left > 2 ? kBase64[group & 63] : '=');
+  }
+  return out;
+}
+
+std::optional<std::string> unbase64(std::string_view text) {
+  if (text.size() % 4 != 0) return {};
+  size_t padding = 0;
+  if (!text.empty() && text.back() == '=') padding = text[text.size() - 2] == '=' ? 2 : 1;
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  for (size_t i = 0; i < text.size(); i += 4) {
+    const bool last = i + 4 == text.size();
+    uint32_t group = 0;
+    for (size_t j = 0; j < 4; ++j) {
+      int value = kBase64Values[static_cast<uint8_t>(text[i + j])];
+      if (last && j >= 4 - padding) value = 0;
+      if (value < 0) return {};
+      group = group << 6 | static_cast<uint32_t>(value);
+    }
+    out.push_back(static_cast<char>(group >> 16));
+    out.push_back(static_cast<char>(group >> 8));
+    out.push_back(static_cast<char>(group));
+  }
+  out.resize(out.size() - padding);
+  return out;
+}
+
+std::optional<uint64_t> parse_uint(std::string_view text) {
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) return {};
+  return parse_number<uint64_t>(text);
+}
+
+std::optional<int64_t> parse_int(std::string_view text) { return parse_number<int64_t>(text); }
+
+void append_uint(std::string& out, uint64_t value) {
+  char digits[20];
+  auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, end);
+}
+
+std::string ascii_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool equals_constant_time(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned>(static_cast<uint8_t>(a[i]) ^ static_cast<uint8_t>(b[i]));
+  }
+  return difference == 0;
+}
+
+bool is_valid_utf8(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<uint8_t>(text[i]);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const int extra = lead >= 0xc2 && lead <= 0xdf ? 1 : lead >= 0xe0 && lead <= 0xef ? 2 : lead >= 0xf0 && lead <= 0xf4 ? 3 : 0;
+    if (extra == 0 || text.size() - i <= static_cast<size_t>(extra)) return false;
+    uint32_t point = lead & (0x3fu >> extra);
+    for (int j = 1; j <= extra; ++j) {
+      const auto next = static_cast<uint8_t>(text[i + static_cast<size_t>(j)]);
+      if ((next & 0xc0) != 0x80) return false;
+      point = point << 6 | (next & 0x3f);
+    }
+    const uint32_t least = extra == 1 ? 0x80 : extra == 2 ? 0x800 : 0x10000;
+    if (point < least || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
+    i += static_cast<size_t>(extra) + 1;
+  }
+  return true;
+}
+
+}  // namespace kyanite

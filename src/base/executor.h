@@ -1,0 +1,129 @@
+// Where coroutines run. Each event loop is an Executor; whoever completes an operation on another thread posts the waiting
+// coroutine back to the executor it came from, so code between two co_awaits never changes threads by surprise.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <coroutine>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/task.h"
+
+namespace kyanite {
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // Resumes the coroutine on this executor's thread, later. Callable from any thread.
+  virtual void post(std::coroutine_handle<> coroutine) = 0;
+
+  // The executor whose thread this is; null on threads that run none.
+  static Executor* current();
+
+ protected:
+  static void set_current(Executor* executor);
+};
+
+// A value that arrives once, possibly from another thread, for one awaiting coroutine. The awaiter owns it; it must outlive
+// the call to set(). Without a current executor the awaiter resumes on the setting thread.
+template <class T>
+class Pending {
+ public:
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  void set(T value) {
+    value_.emplace(std::move(value));
+    void* seen = state_.exchange(kReady, std::memory_order_acq_rel);
+    if (seen == nullptr) return;  // Nobody waits yet; await_ready or await_suspend will see kReady.
+    auto waiter = std::coroutine_handle<>::from_address(seen);
+    if (executor_ != nullptr) {
+      executor_->post(waiter);
+    } else {
+      waiter.resume();
+    }
+  }
+
+  bool await_ready() const noexcept { return state_.load(std::memory_order_acquire) == kReady; }
+  bool await_suspend(std::coroutine_handle<> waiter) noexcept {
+    executor_ = Executor::current();
+    void* expected = nullptr;
+    return state_.compare_exchange_strong(expected, waiter.address(), std::memory_order_acq_rel);
+  }
+  T await_resume() { return std::move(*value_); }
+
+ private:
+  static inline void* const kReady = reinterpret_cast<void*>(1);
+  std::atomic<void*> state_{nullptr};
+  Executor* executor_ = nullptr;
+  std::optional<T> value_;
+};
+
+// Threads for work that may block or burn: cold reads, file writes, checksums of large bodies.
+class Workers {
+ public:
+  explicit Workers(int threads);
+  ~Workers();  // Finishes what was submitted.
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void submit(std::function<void()> job);
+
+  // co_await workers.run(f): f() runs on a worker, its result arrives on the calling executor.
+  template <class F>
+  auto run(F function) -> Task<decltype(function())> {
+    Pending<decltype(function())> done;
+    submit([&] { done.set(function()); });
+    co_return co_await done;
+  }
+
+ private:
+  void loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// An executor for threads without an event loop (tests, tools, main): runs until the task is done.
+class RunLoop : public Executor {
+ public:
+  void post(std::coroutine_handle<> coroutine) override;
+
+  template <class T>
+  static T run(Task<T> task) {
+    RunLoop loop;
+    Executor* before = current();
+    set_current(&loop);
+    std::optional<T> value;
+    auto driver = [](RunLoop& self, Task<T> inner, std::optional<T>& out) -> Detached {
+      out.emplace(co_await std::move(inner));
+      self.finish();
+    };
+    driver(loop, std::move(task), value);
+    loop.drain();
+    set_current(before);
+    return std::move(*value);
+  }
+  static void run(Task<void> task);
+
+ private:
+  void finish();
+  void drain();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::coroutine_handle<>> ready_;
+  bool finished_ = false;
+};
+
+}  // namespace kyanite

@@ -1,0 +1,65 @@
+// The address of a record: space, family, partition, row, encoded into one byte string whose byte order is the order of
+// scans. See docs/formats/keys.md.
+//
+//   space (8 bytes, big endian) | family (1 byte) | partition, escaped, 00 01 | row
+//
+// In the partition a zero byte is written 00 FF, so "a" sorts before "a\0" and no partition is a prefix of another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kyanite::store {
+
+// A space is one ordered set of records, named by the incarnation id given at its creation, never by a user's name.
+using SpaceId = uint64_t;
+
+// A family is one kind of record within a space (heads, content, blocks...). Scans stay within one family, so that listing
+// names does not step over content. The letters are the services' own.
+using Family = char;
+
+class Key {
+ public:
+  Key() = default;
+  Key(SpaceId space, Family family, std::string_view partition, std::string_view row = {});
+
+  // The bytes as scans return them.
+  static Key from_bytes(std::string bytes);
+
+  const std::string& bytes() const { return bytes_; }
+  SpaceId space() const;
+  Family family() const { return bytes_[8]; }
+  std::string partition() const;  // unescaped
+  std::string_view row() const;
+  // Space and partition together name the unit of atomicity; families of one partition share it.
+  bool same_partition(const Key& other) const;
+
+  auto operator<=>(const Key&) const = default;
+
+ private:
+  size_t partition_end() const;  // offset of the row
+  std::string bytes_;
+};
+
+// Ends of scans: key bytes from `from` (inclusive) up to `to` (exclusive).
+struct Range {
+  std::string from;
+  std::string to;
+
+  static Range space(SpaceId space);
+  static Range family(SpaceId space, Family family);
+  // All partitions whose name starts with `prefix`.
+  static Range partition_prefix(SpaceId space, Family family, std::string_view prefix);
+  // All rows of one partition that start with `row_prefix`.
+  static Range rows(SpaceId space, Family family, std::string_view partition, std::string_view row_prefix = {});
+};
+
+// The first key after every key that starts with these bytes; empty when there is none.
+std::string after_prefix(std::string prefix);
+// The start of the first partition after this one, for skipping its remaining rows.
+std::string after_partition(SpaceId space, Family family, std::string_view partition);
+// The encoded beginning shared by all partitions that start with `prefix`.
+std::string partition_prefix_bytes(SpaceId space, Family family, std::string_view prefix);
+
+}  // namespace kyanite::store

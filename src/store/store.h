@@ -1,0 +1,142 @@
+// The seam under every service: partitions of ordered records with guarded commits, and extents of bytes.
+//
+// Azure promises atomicity per partition, so the store offers exactly that, on one machine (engine/) and on a cluster. An
+// operation is read, decide, commit: it reads records, decides, and commits its writes guarded by what it read. When
+// another commit came first it learns of a conflict and decides again from fresh data.
+//
+// All methods may be called from any thread that runs an Executor (or none) and resume the caller there. One contract suite
+// (store/contract.h) runs against every implementation; store/memory.h is the reference.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "os/file.h"
+#include "store/key.h"
+
+namespace kyanite::store {
+
+enum class Error {
+  kConflict,  // A guard did not hold; nothing was written. Read again and decide again.
+  kFull,      // No space on the device; nothing was written. Works again once there is space.
+  kCorrupt,   // Stored bytes do not match their checksum. They are never returned.
+  kIo,        // The device failed, or an earlier failure stopped writing; nothing was acknowledged.
+};
+const char* describe(Error error);
+
+template <class T>
+using Result = kyanite::Result<T, Error>;
+
+// Where a run of bytes lies: at most kMaxRunBytes, immutable, with its own checksum. Never reused once dead.
+inline constexpr uint32_t kMaxRunBytes = kChunkBytes;
+struct Ref {
+  uint64_t extent = 0;
+  uint64_t offset = 0;
+  uint32_t length = 0;
+  uint32_t crc32c = 0;
+  bool operator==(const Ref&) const = default;
+};
+
+// A stored value. Refs are listed apart from the value so that the store can find live runs without knowing the services'
+// formats: bytes stay as long as some record lists their ref. A record has at least one byte of value.
+struct Record {
+  std::string value;
+  std::vector<Ref> refs;
+  bool operator==(const Record&) const = default;
+};
+using RecordPtr = std::shared_ptr<const Record>;  // Null: absent. Shared with the store's cache, hence const.
+
+struct Guard {
+  Key key;
+  RecordPtr expected;  // Exactly this record, or absent when null.
+};
+struct Write {
+  Key key;
+  RecordPtr record;  // Null: delete.
+};
+struct Commit {
+  std::vector<Guard> guards;
+  std::vector<Write> writes;  // Later writes to the same key win.
+};
+
+struct Entry {
+  Key key;
+  RecordPtr record;
+};
+
+// A consistent picture of all committed records. Calls may block on the disk, so a View is only handed to functions that
+// run where blocking is allowed (see Store::read).
+class View {
+ public:
+  // Moves forward through a range. Not valid beyond the View.
+  class Cursor {
+   public:
+    virtual ~Cursor() = default;
+    virtual bool valid() const = 0;            // False at the end of the range or after an error.
+    virtual std::string_view key() const = 0;  // Key bytes; valid until the next move.
+    virtual Result<RecordPtr> record() const = 0;
+    virtual void next() = 0;
+    virtual void seek(std::string_view key) = 0;  // To the first entry at or after these bytes, forward or back.
+    virtual Result<void> status() const = 0;
+  };
+
+  virtual ~View() = default;
+  virtual Result<RecordPtr> get(const Key& key) const = 0;
+  virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
+};
+
+// Verified bytes of one run: memory to send, or a piece of a file that the kernel can send by itself.
+struct FileSlice {
+  std::shared_ptr<const os::File> file;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+using Bytes = std::variant<Buffer, FileSlice>;
+
+// While a Hold lives, no bytes reachable from records committed at or after its creation are reclaimed. Every request holds
+// one from its first read to its last byte sent; a copy may therefore commit refs it read earlier.
+class Hold {
+ public:
+  Hold() = default;
+  explicit Hold(std::shared_ptr<void> token) : token_(std::move(token)) {}
+
+ private:
+  std::shared_ptr<void> token_;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // The last committed record. Completes without suspending when the record is in memory.
+  virtual Task<Result<RecordPtr>> get(const Key& key) = 0;
+
+  // Runs `look` over one snapshot, on a thread that may block.
+  virtual Task<Result<void>> read(std::function<Result<void>(const View&)> look) = 0;
+
+  // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition (CHECKed). Bytes behind
+  // refs of the writes are made durable first. After success every get and read begun later sees the writes. Commits
+  // without guards overwrite blindly.
+  virtual Task<Result<void>> commit(Commit commit) = 0;
+
+  // Adds one run of bytes (1 .. kMaxRunBytes). Durable once a commit that lists the ref succeeds. Checksumming and writing
+  // happen off the calling thread.
+  virtual Task<Result<Ref>> append(Buffer bytes) = 0;
+
+  // `length` bytes of the run from `offset` (within the run). The run's checksum is verified; kCorrupt when it fails. With
+  // `prefer_file` a large part may come as a FileSlice, warm in the page cache.
+  virtual Task<Result<Bytes>> read(Ref ref, uint32_t offset, uint32_t length, bool prefer_file) = 0;
+
+  virtual Hold hold() = 0;
+};
+
+}  // namespace kyanite::store
