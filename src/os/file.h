@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "base/buffer.h"
 #include "base/result.h"
 
 namespace kyanite::os {
@@ -32,5 +34,15 @@ class File {
   int descriptor_;
   std::string path_;
 };
+
+// A piece of a file that the kernel can send by itself.
+struct FileSlice {
+  std::shared_ptr<const File> file;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+// Bytes on their way out: in memory, or still in a file.
+using Bytes = std::variant<Buffer, FileSlice>;
 
 }  // namespace kyanite::os

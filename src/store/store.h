@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/buffer.h"
@@ -94,14 +93,6 @@ class View {
   virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
 };
 
-// Verified bytes of one run: memory to send, or a piece of a file that the kernel can send by itself.
-struct FileSlice {
-  std::shared_ptr<const os::File> file;
-  uint64_t offset = 0;
-  uint64_t length = 0;
-};
-using Bytes = std::variant<Buffer, FileSlice>;
-
 // While a Hold lives, no bytes reachable from records committed at or after its creation are reclaimed. Every request holds
 // one from its first read to its last byte sent; a copy may therefore commit refs it read earlier.
 class Hold {
@@ -133,8 +124,8 @@ class Store {
   virtual Task<Result<Ref>> append(Buffer bytes) = 0;
 
   // `length` bytes of the run from `offset` (within the run). The run's checksum is verified; kCorrupt when it fails. With
-  // `prefer_file` a large part may come as a FileSlice, warm in the page cache.
-  virtual Task<Result<Bytes>> read(Ref ref, uint32_t offset, uint32_t length, bool prefer_file) = 0;
+  // `prefer_file` a large part may come as an os::FileSlice, warm in the page cache.
+  virtual Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length, bool prefer_file) = 0;
 
   virtual Hold hold() = 0;
 };

@@ -1,0 +1,37 @@
+#include "http/message.h"
+
+#include "base/bytes.h"
+
+namespace kyanite::http {
+
+std::optional<std::string_view> Headers::find(std::string_view name) const {
+  for (const auto& line : lines_) {
+    if (equals_ignoring_case(line.name, name)) return line.value;
+  }
+  return {};
+}
+
+size_t Headers::count(std::string_view name) const {
+  size_t found = 0;
+  for (const auto& line : lines_) found += equals_ignoring_case(line.name, name) ? 1 : 0;
+  return found;
+}
+
+Reply& Reply::header(std::string_view name, uint64_t value) {
+  std::string digits;
+  append_uint(digits, value);
+  return header(name, digits);
+}
+
+bool Reply::has_header(std::string_view name) const {
+  size_t line = 0;
+  while (line < head.size()) {
+    const size_t colon = head.find(':', line);
+    if (colon == std::string::npos) return false;
+    if (equals_ignoring_case(std::string_view(head).substr(line, colon - line), name)) return true;
+    line = head.find("\r\n", colon) + 2;
+  }
+  return false;
+}
+
+}  // namespace kyanite::http
