@@ -1,0 +1,47 @@
+// May this caller do this: the caller's grant against the needs an operation's table row names.
+// Pure.
+#pragma once
+
+#include <vector>
+
+#include "auth/caller.h"
+#include "auth/target.h"
+#include "base/clock.h"
+#include "wire/error.h"
+
+namespace kyanite::auth {
+
+// What an operation demands. One per row of the operation tables.
+struct Need {
+  // The account SAS resource type that covers it: 's', 'c' or 'o'.
+  char resource_type = 'o';
+  // Any one of these letters suffices. Empty: no account SAS can do it.
+  Letters account_sas;
+  // Any one of these letters suffices, in a service or user delegation SAS. Empty: none can do it.
+  Letters service_sas;
+  // The container's public access level from which on anyone may do it; kNone: never.
+  PublicAccess anonymous = PublicAccess::kNone;
+  // Whether an OAuth token may do it, and whether anything else may.
+  bool bearer = true;
+  bool bearer_only = false;
+};
+
+// Whether the container's access record must be read before authorize() can decide.
+bool needs_acl(const Caller& caller, const Need& need);
+
+// Completes a SAS that names a stored policy: the policy supplies what the token leaves open. A
+// token cannot repeat what the policy fixes, and an unknown policy is a revoked one. Does nothing
+// for other callers.
+wire::Result<void> apply_policy(Caller& caller, const std::vector<AccessPolicy>& policies,
+                                Time now);
+
+// The decision. `acl` may be empty when needs_acl() is false. An absent container is passed as an
+// empty Acl: whoever has no rights does not learn from the reply whether it exists.
+wire::Result<void> authorize(const Caller& caller, const Need& need, const Target& target,
+                             const Acl& acl);
+
+// Whether the caller may replace an existing blob or file. Create permission alone reaches only
+// names not yet taken; operations that would overwrite answer 403 UnauthorizedBlobOverwrite.
+bool may_overwrite(const Caller& caller);
+
+}  // namespace kyanite::auth
