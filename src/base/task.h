@@ -38,7 +38,7 @@ template <class T>
 struct Promise : PromiseBase {
   std::optional<T> value;
   Task<T> get_return_object();
-  template <class U>
+  template <class U = T>
   void return_value(U&& result) {
     value.emplace(std::forward<U>(result));
   }

@@ -1,0 +1,215 @@
+// The codec of stored records. A record type describes its fields once:
+//
+//   struct Point {
+//     int64_t x = 0;
+//     std::string label;
+//     template <class Io> void fields(Io& io) { io(1, x); io(2, label); }
+//   };
+//
+// and encode()/decode() do the rest. On disk a record is a format byte and then, in ascending tag order, tag (varint),
+// length (varint) and payload of every field that differs from its default. Tags are never reused; unknown tags are
+// skipped, absent ones keep their default, so that fields can be added without rewriting data. docs/formats/records.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/clock.h"
+
+namespace kyanite::store {
+
+inline constexpr char kRecordFormat = 1;
+
+class FieldWriter;
+class FieldReader;
+
+namespace fields_internal {
+template <class T>
+concept HasFields = requires(T& value, FieldWriter& io) { value.fields(io); };
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsPair : std::false_type {};
+template <class A, class B>
+struct IsPair<std::pair<A, B>> : std::true_type {};
+
+inline uint64_t zigzag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+inline int64_t unzigzag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
+}  // namespace fields_internal
+
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::string& out) : out_(out) {}
+
+  template <class T>
+  void operator()(uint32_t tag, const T& value) {
+    CHECK(tag > last_);
+    last_ = tag;
+    std::string payload;
+    if (!write(payload, value)) return;
+    append_varint(out_, tag);
+    append_varint(out_, payload.size());
+    out_ += payload;
+  }
+
+  // Appends the payload; false when the value is the default and can be left out.
+  template <class T>
+  static bool write(std::string& out, const T& value) {
+    using namespace fields_internal;
+    if constexpr (std::is_same_v<T, std::string>) {
+      out += value;
+      return !value.empty();
+    } else if constexpr (std::is_same_v<T, Time>) {
+      return write(out, static_cast<uint64_t>(value.ticks));
+    } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      return write(out, static_cast<uint64_t>(value));
+    } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
+      append_varint(out, value);
+      return value != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      append_varint(out, zigzag(value));
+      return value != 0;
+    } else if constexpr (IsOptional<T>::value) {
+      if (value) write(out, *value);
+      return value.has_value();
+    } else if constexpr (IsPair<T>::value) {
+      item(out, value.first);
+      item(out, value.second);
+      return true;
+    } else if constexpr (IsVector<T>::value) {
+      for (const auto& element : value) item(out, element);
+      return !value.empty();
+    } else {
+      static_assert(HasFields<T>);
+      FieldWriter nested(out);
+      const size_t before = out.size();
+      const_cast<T&>(value).fields(nested);
+      return out.size() != before;
+    }
+  }
+
+ private:
+  template <class T>
+  static void item(std::string& out, const T& value) {
+    std::string payload;
+    write(payload, value);
+    append_varint(out, payload.size());
+    out += payload;
+  }
+
+  std::string& out_;
+  uint32_t last_ = 0;
+};
+
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view in) : in_(in) {}
+
+  template <class T>
+  void operator()(uint32_t tag, T& value) {
+    while (ok_ && tag_ < tag) advance();
+    if (ok_ && tag_ == tag) ok_ = read(payload_, value);
+  }
+  bool ok() const { return ok_; }
+
+  template <class T>
+  static bool read(std::string_view in, T& value) {
+    using namespace fields_internal;
+    if constexpr (std::is_same_v<T, std::string>) {
+      value.assign(in);
+      return true;
+    } else if constexpr (std::is_same_v<T, Time>) {
+      uint64_t ticks = 0;
+      if (!read(in, ticks)) return false;
+      value.ticks = static_cast<int64_t>(ticks);
+      return true;
+    } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      uint64_t number = 0;
+      if (!read(in, number)) return false;
+      value = static_cast<T>(number);
+      return true;
+    } else if constexpr (std::is_integral_v<T>) {
+      uint64_t number = 0;
+      if (!read_varint(in, number) || !in.empty()) return false;
+      value = std::is_unsigned_v<T> ? static_cast<T>(number) : static_cast<T>(unzigzag(number));
+      return true;
+    } else if constexpr (IsOptional<T>::value) {
+      return read(in, value.emplace());
+    } else if constexpr (IsPair<T>::value) {
+      return item(in, value.first) && item(in, value.second) && in.empty();
+    } else if constexpr (IsVector<T>::value) {
+      value.clear();
+      while (!in.empty()) {
+        if (!item(in, value.emplace_back())) return false;
+      }
+      return true;
+    } else {
+      static_assert(HasFields<T>);
+      FieldReader nested(in);
+      value.fields(nested);
+      return nested.ok();
+    }
+  }
+
+ private:
+  void advance() {
+    if (in_.empty()) {
+      tag_ = UINT32_MAX;
+      return;
+    }
+    uint64_t tag = 0;
+    uint64_t length = 0;
+    ok_ = read_varint(in_, tag) && read_varint(in_, length) && tag > tag_ && tag < UINT32_MAX && length <= in_.size();
+    if (!ok_) return;
+    tag_ = static_cast<uint32_t>(tag);
+    payload_ = in_.substr(0, length);
+    in_.remove_prefix(length);
+  }
+
+  template <class T>
+  static bool item(std::string_view& in, T& value) {
+    uint64_t length = 0;
+    if (!read_varint(in, length) || length > in.size()) return false;
+    if (!read(in.substr(0, length), value)) return false;
+    in.remove_prefix(length);
+    return true;
+  }
+
+  std::string_view in_;
+  uint32_t tag_ = 0;
+  std::string_view payload_;
+  bool ok_ = true;
+};
+
+template <class T>
+std::string encode(const T& value) {
+  std::string out(1, kRecordFormat);
+  FieldWriter::write(out, value);
+  return out;
+}
+
+// Nothing when the bytes are not a record of this format.
+template <class T>
+std::optional<T> decode(std::string_view bytes) {
+  if (bytes.empty() || bytes.front() != kRecordFormat) return {};
+  T value;
+  if (!FieldReader::read(bytes.substr(1), value)) return {};
+  return value;
+}
+
+}  // namespace kyanite::store
