@@ -1,0 +1,64 @@
+// Share modes: whether two opens of one file can stand side by side, and what SMB opens forbid to
+// FileREST operations. Access here is the granted access: EXECUTE counts as read and APPEND as
+// write; attribute access counts as nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace kyanite::concurrency {
+
+// A set of read, write and delete.
+class AccessSet {
+ public:
+  constexpr AccessSet() = default;
+  constexpr explicit AccessSet(uint8_t bits) : bits_(bits) {}
+  constexpr AccessSet operator|(AccessSet other) const {
+    return AccessSet(static_cast<uint8_t>(bits_ | other.bits_));
+  }
+  constexpr AccessSet operator&(AccessSet other) const {
+    return AccessSet(static_cast<uint8_t>(bits_ & other.bits_));
+  }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr bool within(AccessSet other) const { return (bits_ & ~other.bits_) == 0; }
+  constexpr bool operator==(const AccessSet&) const = default;
+
+ private:
+  uint8_t bits_ = 0;
+};
+
+inline constexpr AccessSet kNoAccess;
+inline constexpr AccessSet kReadAccess{1};
+inline constexpr AccessSet kWriteAccess{2};
+inline constexpr AccessSet kDeleteAccess{4};
+inline constexpr AccessSet kFullAccess{7};
+
+struct Open {
+  AccessSet access;  // What it was granted.
+  AccessSet share;   // What it lets others have meanwhile.
+};
+
+// Symmetric. An open for attributes only conflicts with nothing.
+bool compatible(const Open& a, const Open& b);
+
+enum class FileOperation {
+  kListFiles,
+  kGetFileProperties,
+  kGetFileMetadata,
+  kGetFile,
+  kListRanges,
+  kPutRange,
+  kSetFileProperties,
+  kSetFileMetadata,
+  kCreateFile,  // over an existing file
+  kDeleteFile,
+  kLeaseFile,
+};
+
+// Whether a REST operation can go on beside an SMB open of the file; false: 409 SharingViolation.
+bool compatible(FileOperation operation, const Open& smb);
+
+// Whether SMB may open a file that is leased over REST with this access; false:
+// STATUS_SHARING_VIOLATION.
+bool may_open_leased_file(AccessSet access);
+
+}  // namespace kyanite::concurrency
