@@ -1,0 +1,142 @@
+// One peer: bytes in, bytes out, plain or TLS. Knows no protocol; HTTP (http_session.h) and others stand on it.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/task.h"
+#include "net/options.h"
+#include "net/socket.h"
+#include "net/tls.h"
+#include "os/file.h"
+
+namespace kyanite::net {
+
+// A count that its loop's thread alone changes and any thread reads.
+class Counter {
+ public:
+  void add(uint64_t amount) {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+class Connection;
+
+// One event loop with what its connections share. Lives on the loop's thread, except for the counters.
+struct Shard {
+  explicit Shard(const Timeouts& times) : timeouts(times) {}
+
+  Loop loop;
+  const Timeouts timeouts;
+  Counter accepted;
+  Counter refused;
+  Counter requests;
+  Counter bytes_in;
+  Counter bytes_out;
+  bool draining = false;  // The server stops: finish the request at hand and end.
+  std::list<Connection> connections;
+};
+
+// How far one attempt to move bytes came.
+struct Progress {
+  enum Step {
+    kMoved,      // `bytes` were moved, at least one.
+    kWantRead,   // Nothing now; try the same again after wait().
+    kWantWrite,  // The same. TLS may want to write in order to read, and the other way round.
+    kEnd,        // The peer sends no more. Only reads end.
+    kFailed,     // The connection is of no more use.
+  };
+  Step step;
+  size_t bytes = 0;
+};
+
+// Used on its loop's thread. One coroutine may read while another writes, unless the connection is secure.
+class Connection {
+ public:
+  // Takes the descriptor over.
+  Connection(Shard& shard, int descriptor, std::string peer, const TlsContext* tls);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  std::string_view peer() const { return peer_; }  // numeric IP address
+  bool secure() const { return tls_ != nullptr; }
+  Shard& shard() const { return shard_; }
+  // The server stops: do not begin another request.
+  bool draining() const { return shard_.draining; }
+  int64_t now_ms() const { return shard_.loop.now_ms(); }
+
+  // Single attempts, which never wait.
+  Progress read_some(char* to, size_t room);
+  // `more`: further bytes follow at once, so a packet need not leave half full.
+  Progress write_some(std::span<const iovec> pieces, bool more = false);
+  // Plain connections only.
+  Progress send_file_some(const os::FileSlice& slice);
+
+  // Waits until an attempt that said kWantRead or kWantWrite is worth repeating.
+  auto wait(Progress::Step wanted, int64_t deadline_ms) {
+    return socket_.wait(wanted == Progress::kWantWrite ? Direction::kWrite : Direction::kRead,
+                        deadline_ms);
+  }
+  // As wait, between requests: a stopping server ends it.
+  struct IdleWait;
+  IdleWait wait_idle(Progress::Step wanted, int64_t deadline_ms);
+
+  // Whole transfers; false when the peer is gone or takes nothing for Timeouts::send. write_all changes `pieces`.
+  Task<bool> write_all(std::span<iovec> pieces, bool more = false);
+  Task<bool> send_file(os::FileSlice slice);
+  // The TLS handshake, within Timeouts::handshake; true at once for plain connections.
+  Task<bool> handshake();
+  // Tells the peer that nothing follows and discards what it still sends, until it ends or Timeouts::linger has passed.
+  // Closing with unread bytes would make the kernel drop the reply on its way.
+  Task<void> linger();
+
+  // Called by the server. Ends an idle wait; ends all waits and breaks the connection.
+  void stop_idling();
+  void cut();
+
+ private:
+  Progress read_tls(char* to, size_t room);
+  Progress write_tls(std::span<const iovec> pieces);
+  Progress tls_progress(int result);
+  Task<bool> send_file_tls(os::FileSlice slice);
+
+  Shard& shard_;
+  Socket socket_;
+  ssl_st* tls_ = nullptr;
+  bool idle_ = false;
+  std::string peer_;
+};
+
+struct Connection::IdleWait {
+  Connection& connection;
+  decltype(std::declval<Socket&>().wait(Direction::kRead, 0)) wait;
+
+  bool await_ready() noexcept { return wait.await_ready() || connection.draining(); }
+  void await_suspend(std::coroutine_handle<> coroutine) {
+    connection.idle_ = true;
+    wait.await_suspend(coroutine);
+  }
+  Wake await_resume() noexcept {
+    connection.idle_ = false;
+    return connection.draining() ? Wake::kInterrupted : wait.await_resume();
+  }
+};
+
+inline Connection::IdleWait Connection::wait_idle(Progress::Step wanted, int64_t deadline_ms) {
+  return {*this, wait(wanted, deadline_ms)};
+}
+
+}  // namespace kyanite::net

@@ -1,0 +1,40 @@
+#include "net/socket.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace kyanite::net {
+
+Socket::Socket(Loop& loop, int descriptor) : loop_(loop), descriptor_(descriptor) {
+  loop_.watch(descriptor, this);
+}
+
+Socket::~Socket() {
+  CHECK(!read_.waiter.coroutine && !write_.waiter.coroutine);
+  loop_.timers_.remove(read_.waiter);
+  loop_.timers_.remove(write_.waiter);
+  close(descriptor_);  // Also ends the registration: no other descriptor refers to the socket.
+}
+
+void Socket::became_ready(uint32_t events) {
+  constexpr uint32_t kBroken = EPOLLHUP | EPOLLERR;
+  if ((events & (EPOLLRDHUP | kBroken)) != 0) peer_ended_ = true;
+  if ((events & (EPOLLIN | EPOLLRDHUP | kBroken)) != 0) {
+    read_.ready = true;
+    if (read_.waiter.coroutine) loop_.wake(read_.waiter, Wake::kReady);
+  }
+  if ((events & (EPOLLOUT | kBroken)) != 0) {
+    write_.ready = true;
+    if (write_.waiter.coroutine) loop_.wake(write_.waiter, Wake::kReady);
+  }
+}
+
+void Socket::interrupt() {
+  interrupted_ = true;
+  if (read_.waiter.coroutine) loop_.wake(read_.waiter, Wake::kInterrupted);
+  if (write_.waiter.coroutine) loop_.wake(write_.waiter, Wake::kInterrupted);
+}
+
+}  // namespace kyanite::net

@@ -1,0 +1,36 @@
+// TLS settings of a listener: a certificate with its key, TLS 1.2 or newer. Shared by all connections; thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+struct ssl_ctx_st;  // SSL_CTX
+struct ssl_st;      // SSL
+
+namespace kyanite::net {
+
+class TlsContext {
+ public:
+  using Loaded = Result<std::unique_ptr<TlsContext>, std::string>;
+
+  // Both files are PEM; the certificate file may carry the chain behind it.
+  static Loaded from_pem_files(const std::string& certificate_path, const std::string& key_path);
+  // PKCS#12, as .NET and Windows export it.
+  static Loaded from_pfx_file(const std::string& path, const std::string& password);
+
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  // A server-side session on a non-blocking socket, owned by the caller. Throws std::bad_alloc.
+  ssl_st* open_session(int socket) const;
+
+ private:
+  explicit TlsContext(ssl_ctx_st* context) : context_(context) {}
+
+  ssl_ctx_st* context_;
+};
+
+}  // namespace kyanite::net
