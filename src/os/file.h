@@ -1,4 +1,5 @@
-// Files: the only place with raw file system calls. Every call checks its result; failures come back as errno values.
+// Files: the only place with raw file system calls. Every call checks its result; failures come
+// back as errno values.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,59 @@ struct Error {
 template <class T>
 using Result = kyanite::Result<T, Error>;
 
+// Whether the device, the quota or the file system's own limit has no room for more.
+bool is_out_of_space(int code);
+
+struct FileStatus {
+  uint64_t size = 0;
+  uint64_t allocated_bytes = 0;  // Blocks on the device; less than `size` where there are holes.
+  int64_t modified_nanos = 0;
+  int64_t changed_nanos = 0;
+  bool operator==(const FileStatus&) const = default;
+};
+
+// An open file. Reads and writes name their offset, so that threads may share one File without
+// locking.
 class File {
  public:
-  explicit File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  enum class Mode {
+    kRead,
+    kReadWrite,
+    kCreateNew,     // Fails when the file exists.
+    kCreateOrOpen,  // Keeps what is there.
+  };
+  static Result<std::shared_ptr<const File>> open(const std::string& path, Mode mode);
+
+  explicit File(int descriptor, std::string path)
+      : descriptor_(descriptor), path_(std::move(path)) {}
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
+
+  // Reads until `length` bytes are there or the file ends; tells how many.
+  Result<size_t> read_at(char* out, size_t length, uint64_t offset) const;
+  // As read_at, but takes only what the page cache holds: fewer bytes come back rather than waiting
+  // for the device.
+  Result<size_t> read_cached_at(char* out, size_t length, uint64_t offset) const;
+  // All bytes or an error; after an error some of them may have been written.
+  Result<void> write_at(std::string_view bytes, uint64_t offset) const;
+  // Reserves blocks and makes the file at least offset + length long. Where the file system cannot
+  // reserve, only the length is set.
+  Result<void> allocate(uint64_t offset, uint64_t length) const;
+  // Gives blocks back to the device; the range reads as zeros.
+  Result<void> punch_hole(uint64_t offset, uint64_t length) const;
+  Result<void> truncate(uint64_t size) const;
+  // Waits until everything written before is on the device. After a failure the kernel may have
+  // dropped the bytes and report success next time: whoever sees one must never trust the unsynced
+  // part again.
+  Result<void> sync_data() const;
+  Result<FileStatus> status() const;
+  // Takes the advisory lock that lasts until the file is closed; false when another open file has
+  // it.
+  Result<bool> try_lock() const;
 
  private:
   int descriptor_;

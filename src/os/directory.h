@@ -1,0 +1,29 @@
+// Names in directories. A created, renamed or removed name is durable once sync_directory on its
+// directory has returned.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/file.h"
+
+namespace kyanite::os {
+
+// Makes the directory and its missing parents; fine when it exists. Durable on return.
+Result<void> make_directories(const std::string& path);
+// Names in the directory without "." and "..", in no order.
+Result<std::vector<std::string>> list_directory(const std::string& path);
+Result<void> sync_directory(const std::string& path);
+Result<void> rename_file(const std::string& from, const std::string& to);
+Result<void> remove_file(const std::string& path);  // Fine when it does not exist.
+// Bytes that an unprivileged process may still allocate on the file system of `path`.
+Result<uint64_t> free_bytes(const std::string& path);
+
+// The whole file, for small ones.
+Result<std::string> read_text(const std::string& path);
+// Replaces the file so that after a crash either the old or the new text is there, whole.
+Result<void> write_text(const std::string& directory, const std::string& name,
+                        std::string_view text);
+
+}  // namespace kyanite::os
