@@ -1,0 +1,53 @@
+// One request on its way through a service: what was asked of whom, by whom, when, and what the service works with.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "auth/caller.h"
+#include "auth/target.h"
+#include "base/clock.h"
+#include "base/executor.h"
+#include "http/message.h"
+#include "store/locks.h"
+#include "store/store.h"
+#include "wire/error.h"
+#include "wire/query.h"
+#include "wire/version.h"
+
+namespace kyanite::service {
+
+struct Operation;
+
+// What all requests share. Lives as long as the server.
+struct Context {
+  store::Store& store;
+  store::KeyedLocks& locks;  // Writers of one object wait in line here instead of conflicting at commit.
+  Workers& workers;          // for hashing large bodies
+  const Clock& clock;
+};
+
+struct Call {
+  Call(http::Request& incoming, Context& shared) : request(incoming), context(shared) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  http::Request& request;
+  Context& context;
+  store::Hold hold;  // What this request reads stays readable until its last byte is sent.
+  Time now;          // One instant for all decisions of the request.
+
+  std::string request_id;
+  std::string version_text;  // as the client sent it; echoed
+  wire::Version version;
+  wire::Query query;
+  auth::Target target;
+  std::string endpoint;  // "http://host:port/account/", as the client addressed the service
+  auth::Caller caller;
+  const Operation* operation = nullptr;
+
+  const http::Headers& headers() const { return request.headers; }
+  store::Store& store() const { return context.store; }
+};
+
+}  // namespace kyanite::service

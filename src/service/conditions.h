@@ -1,0 +1,51 @@
+// Conditional headers and lease ids between the wire and the concurrency kernel: decoding, and the one place where the
+// kernel's verdicts become client-visible errors.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "concurrency/lease.h"
+#include "concurrency/preconditions.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::service {
+
+// The names of conditional headers, which differ for the source of a copy.
+struct ConditionHeaders {
+  std::string_view if_match = "If-Match";
+  std::string_view if_none_match = "If-None-Match";
+  std::string_view if_modified_since = "If-Modified-Since";
+  std::string_view if_unmodified_since = "If-Unmodified-Since";
+  std::string_view if_tags = "x-ms-if-tags";
+};
+
+// What an operation's conditional headers ask, already found to be a combination that the operation takes.
+struct Asked {
+  concurrency::Operation operation = concurrency::Operation::kUpdate;
+  concurrency::Accepts accepts;
+  concurrency::Conditions conditions;
+};
+
+wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation, concurrency::Accepts accepts,
+                                      const ConditionHeaders& names = {});
+
+// A read is judged by the rules of the request's version.
+concurrency::Operation read_operation(const Call& call);
+
+// Decides against the target; a verdict against becomes its error.
+wire::Result<void> check_conditions(const Asked& asked, const concurrency::Target& target);
+
+// x-ms-lease-id (or another header that carries a GUID); not a GUID: 400.
+wire::Result<std::optional<std::string>> decode_guid(const Call& call, std::string_view header);
+inline wire::Result<std::optional<std::string>> decode_lease_id(const Call& call) {
+  return decode_guid(call, "x-ms-lease-id");
+}
+
+// Which kind of object an error speaks of.
+enum class Leased { kBlob, kContainer, kFile };
+wire::Error lease_use_error(concurrency::LeaseUseError error, Leased object);
+wire::Error lease_error(concurrency::LeaseError error);
+
+}  // namespace kyanite::service

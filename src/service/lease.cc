@@ -1,0 +1,120 @@
+#include "service/lease.h"
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "service/conditions.h"
+
+namespace kyanite::service {
+
+using concurrency::LeaseState;
+using Kind = LeaseAction::Kind;
+
+namespace {
+
+constexpr std::string_view kAction = "x-ms-lease-action";
+constexpr std::string_view kDuration = "x-ms-lease-duration";
+constexpr std::string_view kBreakPeriod = "x-ms-lease-break-period";
+constexpr std::string_view kLeaseId = "x-ms-lease-id";
+constexpr std::string_view kProposedId = "x-ms-proposed-lease-id";
+
+wire::Result<Kind> decode_kind(const Call& call, const concurrency::LeaseRules& rules) {
+  const auto text = call.headers().find(kAction);
+  if (!text) return wire::missing_header(kAction);
+  const std::string action = ascii_lower(*text);
+  if (action == "acquire") return Kind::kAcquire;
+  if (action == "renew" && rules.renewable) return Kind::kRenew;
+  if (action == "change") return Kind::kChange;
+  if (action == "release") return Kind::kRelease;
+  if (action == "break") return Kind::kBreak;
+  return wire::invalid_header(kAction, *text);
+}
+
+wire::Result<std::string> required_guid(const Call& call, std::string_view header) {
+  auto id = decode_guid(call, header);
+  if (!id) return id.error();
+  if (!*id) return wire::missing_header(header);
+  return **id;
+}
+
+}  // namespace
+
+wire::Result<LeaseAction> decode_lease_action(const Call& call, const concurrency::LeaseRules& rules) {
+  LeaseAction action;
+  auto kind = decode_kind(call, rules);
+  if (!kind) return kind.error();
+  action.kind = *kind;
+  if (action.kind == Kind::kAcquire) {
+    const auto text = call.headers().find(kDuration);
+    if (!text) return wire::missing_header(kDuration);
+    const auto seconds = parse_int(*text);
+    if (!seconds || !concurrency::is_valid_lease_duration(rules, *seconds)) {
+      return wire::invalid_header(kDuration, *text);
+    }
+    action.duration_s = static_cast<int32_t>(*seconds);
+    auto proposed = decode_guid(call, kProposedId);
+    if (!proposed) return proposed.error();
+    action.proposed = proposed->value_or(std::string());
+    if (action.proposed.empty()) action.proposed = random_uuid();
+    return action;
+  }
+  if (action.kind == Kind::kBreak) {
+    const auto text = call.headers().find(kBreakPeriod);
+    if (!text) return action;
+    const auto seconds = parse_int(*text);
+    if (!seconds || !concurrency::is_valid_break_period(*seconds)) return wire::invalid_header(kBreakPeriod, *text);
+    action.break_period_s = static_cast<int32_t>(*seconds);
+    return action;
+  }
+  auto id = required_guid(call, kLeaseId);
+  if (!id) return id.error();
+  action.id = *id;
+  if (action.kind == Kind::kChange) {
+    auto proposed = required_guid(call, kProposedId);
+    if (!proposed) return proposed.error();
+    action.proposed = *proposed;
+  }
+  return action;
+}
+
+wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
+                                             const concurrency::LeaseRules& rules, Time now) {
+  switch (action.kind) {
+    case Kind::kAcquire: {
+      auto done = concurrency::acquire_lease(lease, action.proposed, action.duration_s, now);
+      if (!done) return lease_error(done.error());
+      return std::move(http::Reply(201).header(kLeaseId, lease.id));
+    }
+    case Kind::kRenew: {
+      auto done = concurrency::renew_lease(lease, action.id, now);
+      if (!done) return lease_error(done.error());
+      return std::move(http::Reply(200).header(kLeaseId, lease.id));
+    }
+    case Kind::kChange: {
+      auto done = concurrency::change_lease(lease, action.id, action.proposed, now);
+      if (!done) return lease_error(done.error());
+      return std::move(http::Reply(200).header(kLeaseId, lease.id));
+    }
+    case Kind::kRelease: {
+      auto done = concurrency::release_lease(lease, action.id);
+      if (!done) return lease_error(done.error());
+      return http::Reply(200);
+    }
+    case Kind::kBreak: {
+      auto seconds = concurrency::break_lease(lease, rules, action.break_period_s, now);
+      if (!seconds) return lease_error(seconds.error());
+      return std::move(http::Reply(202).header("x-ms-lease-time", static_cast<uint64_t>(*seconds)));
+    }
+  }
+  CHECK(false);
+}
+
+void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now) {
+  const auto state = concurrency::lease_state(lease, now);
+  reply.header("x-ms-lease-status", concurrency::is_locked(state) ? "locked" : "unlocked");
+  reply.header("x-ms-lease-state", concurrency::lease_state_name(state));
+  if (state == LeaseState::kLeased) {
+    reply.header(kDuration, lease.duration_s == concurrency::kInfiniteLease ? "infinite" : "fixed");
+  }
+}
+
+}  // namespace kyanite::service

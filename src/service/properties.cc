@@ -1,0 +1,235 @@
+#include "service/properties.h"
+
+#include <pugixml.hpp>
+
+#include "base/bytes.h"
+#include "service/body.h"
+#include "service/directory.h"
+#include "service/storage.h"
+#include "store/fields.h"
+#include "wire/version.h"
+#include "wire/xml.h"
+
+namespace kyanite::service {
+
+namespace {
+
+wire::Error invalid_document(std::string_view reason) {
+  return wire::Error(wire::Code::kInvalidXmlDocument).with("Reason", reason);
+}
+
+store::Key properties_key(const Call& call) {
+  return store::Key(directory_space(call.target.account), kPropertiesFamily, wire::name(call.target.service));
+}
+
+// Collects the first error while a document is read, so that the reading itself stays plain.
+class Reader {
+ public:
+  bool boolean(const pugi::xml_node& parent, const char* name, bool fallback) {
+    const auto node = parent.child(name);
+    if (!node) return fallback;
+    const std::string text = ascii_lower(node.child_value());
+    if (text != "true" && text != "false") fail(std::string(name) + " must be true or false.");
+    return text == "true";
+  }
+  uint64_t number(const pugi::xml_node& parent, const char* name) {
+    const auto node = parent.child(name);
+    if (!node) return 0;
+    auto value = parse_uint(trim(node.child_value()));
+    if (!value) fail(std::string(name) + " must be a number.");
+    return value.value_or(0);
+  }
+  RetentionPolicy retention(const pugi::xml_node& node) {
+    RetentionPolicy policy;
+    policy.enabled = boolean(node, "Enabled", false);
+    policy.allow_permanent_delete = boolean(node, "AllowPermanentDelete", false);
+    if (!policy.enabled) return policy;
+    const uint64_t days = number(node, "Days");
+    if (days < 1 || days > kMaxRetentionDays) {
+      fail("Retention days must be greater than 0 and less than or equal to 365 days.");
+      return policy;
+    }
+    policy.days = static_cast<uint32_t>(days);
+    return policy;
+  }
+  Metrics metrics(const pugi::xml_node& node) {
+    Metrics metrics;
+    metrics.version = node.child_value("Version");
+    metrics.enabled = boolean(node, "Enabled", false);
+    metrics.include_apis = boolean(node, "IncludeAPIs", false);
+    metrics.retention = retention(node.child("RetentionPolicy"));
+    return metrics;
+  }
+  Logging logging(const pugi::xml_node& node) {
+    Logging logging;
+    logging.version = node.child_value("Version");
+    logging.deletes = boolean(node, "Delete", false);
+    logging.reads = boolean(node, "Read", false);
+    logging.writes = boolean(node, "Write", false);
+    logging.retention = retention(node.child("RetentionPolicy"));
+    return logging;
+  }
+  std::vector<CorsRule> cors(const pugi::xml_node& node) {
+    std::vector<CorsRule> rules;
+    for (const auto& child : node.children("CorsRule")) {
+      CorsRule rule;
+      rule.origins = child.child_value("AllowedOrigins");
+      rule.methods = child.child_value("AllowedMethods");
+      rule.allowed_headers = child.child_value("AllowedHeaders");
+      rule.exposed_headers = child.child_value("ExposedHeaders");
+      rule.max_age_s = number(child, "MaxAgeInSeconds");
+      if (rule.origins.empty() || rule.methods.empty()) fail("AllowedOrigins and AllowedMethods must not be empty.");
+      check_methods(rule.methods);
+      rules.push_back(std::move(rule));
+    }
+    if (rules.size() > kMaxCorsRules) fail("A maximum of 5 CORS rules is allowed.");
+    return rules;
+  }
+  void fail(std::string reason) {
+    if (!error_) error_ = invalid_document(reason);
+  }
+  std::optional<wire::Error> error() const { return error_; }
+
+ private:
+  void check_methods(std::string_view methods) {
+    static constexpr std::string_view kKnown[] = {"DELETE", "GET",   "HEAD", "MERGE", "POST",
+                                                  "OPTIONS", "PUT", "PATCH", "CONNECT", "TRACE"};
+    while (!methods.empty()) {
+      const size_t comma = methods.find(',');
+      const std::string_view method = trim(methods.substr(0, comma));
+      methods = comma == std::string_view::npos ? std::string_view() : methods.substr(comma + 1);
+      bool known = false;
+      for (auto name : kKnown) known = known || name == method;
+      if (!known) fail("AllowedMethods holds an unknown method.");
+    }
+  }
+  std::optional<wire::Error> error_;
+};
+
+void write_boolean(wire::XmlWriter& xml, std::string_view tag, bool value) { xml.element(tag, value ? "true" : "false"); }
+
+void write_retention(wire::XmlWriter& xml, std::string_view tag, const RetentionPolicy& policy) {
+  xml.open(tag);
+  write_boolean(xml, "Enabled", policy.enabled);
+  if (policy.enabled) xml.element("Days", policy.days);
+  xml.close(tag);
+}
+
+void write_metrics(wire::XmlWriter& xml, std::string_view tag, const Metrics& metrics) {
+  xml.open(tag).element("Version", metrics.version);
+  write_boolean(xml, "Enabled", metrics.enabled);
+  if (metrics.enabled) write_boolean(xml, "IncludeAPIs", metrics.include_apis);
+  write_retention(xml, "RetentionPolicy", metrics.retention);
+  xml.close(tag);
+}
+
+}  // namespace
+
+wire::Result<void> merge_properties(std::string_view body, wire::Service service, ServiceProperties& properties) {
+  pugi::xml_document document;
+  if (!document.load_buffer(body.data(), body.size())) return invalid_document("The document could not be parsed.");
+  const auto root = document.child("StorageServiceProperties");
+  if (!root) return invalid_document("StorageServiceProperties is missing.");
+  const bool blob = service == wire::Service::kBlob;
+  Reader reader;
+  for (const auto& node : root.children()) {
+    const std::string_view name = node.name();
+    if (name == "Logging" && service != wire::Service::kFile) {
+      properties.logging = reader.logging(node);
+    } else if (name == "HourMetrics") {
+      properties.hour_metrics = reader.metrics(node);
+    } else if (name == "MinuteMetrics") {
+      properties.minute_metrics = reader.metrics(node);
+    } else if (name == "Cors") {
+      properties.cors = reader.cors(node);
+    } else if (name == "DefaultServiceVersion" && blob) {
+      properties.default_version = node.child_value();
+      if (!wire::Version::parse(properties.default_version)) reader.fail("DefaultServiceVersion is not a version.");
+    } else if (name == "DeleteRetentionPolicy" && blob) {
+      properties.delete_retention = reader.retention(node);
+    } else if (name == "StaticWebsite" && blob) {
+      properties.static_website.enabled = reader.boolean(node, "Enabled", false);
+      properties.static_website.index_document = node.child_value("IndexDocument");
+      properties.static_website.default_index_path = node.child_value("DefaultIndexDocumentPath");
+      properties.static_website.error_document_404 = node.child_value("ErrorDocument404Path");
+    } else {
+      reader.fail(std::string(name) + " is not a property of this service.");
+    }
+  }
+  if (auto error = reader.error()) return *error;
+  return {};
+}
+
+std::string write_properties(const ServiceProperties& properties, wire::Service service) {
+  const bool blob = service == wire::Service::kBlob;
+  wire::XmlWriter xml;
+  xml.open("StorageServiceProperties");
+  if (service != wire::Service::kFile) {
+    const auto& logging = properties.logging;
+    xml.open("Logging").element("Version", logging.version);
+    write_boolean(xml, "Read", logging.reads);
+    write_boolean(xml, "Write", logging.writes);
+    write_boolean(xml, "Delete", logging.deletes);
+    write_retention(xml, "RetentionPolicy", logging.retention);
+    xml.close("Logging");
+  }
+  write_metrics(xml, "HourMetrics", properties.hour_metrics);
+  write_metrics(xml, "MinuteMetrics", properties.minute_metrics);
+  xml.open("Cors");
+  for (const auto& rule : properties.cors) {
+    xml.open("CorsRule")
+        .element("AllowedMethods", rule.methods)
+        .element("AllowedOrigins", rule.origins)
+        .element("AllowedHeaders", rule.allowed_headers)
+        .element("ExposedHeaders", rule.exposed_headers)
+        .element("MaxAgeInSeconds", rule.max_age_s)
+        .close("CorsRule");
+  }
+  xml.close("Cors");
+  if (blob) {
+    xml.optional("DefaultServiceVersion", properties.default_version);
+    const auto& retention = properties.delete_retention;
+    xml.open("DeleteRetentionPolicy");
+    write_boolean(xml, "Enabled", retention.enabled);
+    if (retention.enabled) xml.element("Days", retention.days);
+    write_boolean(xml, "AllowPermanentDelete", retention.allow_permanent_delete);
+    xml.close("DeleteRetentionPolicy");
+    const auto& website = properties.static_website;
+    xml.open("StaticWebsite");
+    write_boolean(xml, "Enabled", website.enabled);
+    xml.optional("IndexDocument", website.index_document);
+    xml.optional("DefaultIndexDocumentPath", website.default_index_path);
+    xml.optional("ErrorDocument404Path", website.error_document_404);
+    xml.close("StaticWebsite");
+  }
+  xml.close("StorageServiceProperties");
+  return xml.take();
+}
+
+Task<wire::Result<ServiceProperties>> load_properties(Call& call) {
+  auto loaded = co_await load<ServiceProperties>(call, properties_key(call));
+  if (!loaded) co_return loaded.error();
+  co_return loaded->value.value_or(ServiceProperties());
+}
+
+Task<wire::Result<http::Reply>> get_service_properties(Call& call) {
+  auto properties = co_await load_properties(call);
+  if (!properties) co_return properties.error();
+  http::Reply reply(200);
+  reply.header("Content-Type", "application/xml");
+  reply.body = write_properties(*properties, call.target.service);
+  co_return reply;
+}
+
+Task<wire::Result<http::Reply>> set_service_properties(Call& call) {
+  auto body = co_await read_body(call, kMaxXmlBody);
+  if (!body) co_return body.error();
+  const auto key = properties_key(call);
+  co_return co_await update(call, key, [&](std::optional<ServiceProperties>& properties) -> wire::Result<http::Reply> {
+    if (!properties) properties.emplace();
+    if (auto merged = merge_properties(*body, call.target.service, *properties); !merged) return merged.error();
+    return http::Reply(202);
+  });
+}
+
+}  // namespace kyanite::service

@@ -1,0 +1,123 @@
+// The properties of a service (logging, metrics, CORS, default version and, for blobs, soft delete and static website): the
+// record, its XML, and what every request needs of it, the CORS rules.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/task.h"
+#include "service/call.h"
+#include "wire/error.h"
+#include "wire/service.h"
+
+namespace kyanite::service {
+
+inline constexpr size_t kMaxCorsRules = 5;
+inline constexpr uint32_t kMaxRetentionDays = 365;
+
+struct RetentionPolicy {
+  bool enabled = false;
+  uint32_t days = 0;
+  bool allow_permanent_delete = false;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, enabled);
+    io(2, days);
+    io(3, allow_permanent_delete);
+  }
+};
+
+struct Logging {
+  std::string version = "1.0";
+  bool deletes = false;
+  bool reads = false;
+  bool writes = false;
+  RetentionPolicy retention;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, version);
+    io(2, deletes);
+    io(3, reads);
+    io(4, writes);
+    io(5, retention);
+  }
+};
+
+struct Metrics {
+  std::string version = "1.0";
+  bool enabled = false;
+  bool include_apis = false;
+  RetentionPolicy retention;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, version);
+    io(2, enabled);
+    io(3, include_apis);
+    io(4, retention);
+  }
+};
+
+struct CorsRule {
+  std::string origins;  // Comma-separated lists, as sent.
+  std::string methods;
+  std::string allowed_headers;
+  std::string exposed_headers;
+  uint64_t max_age_s = 0;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, origins);
+    io(2, methods);
+    io(3, allowed_headers);
+    io(4, exposed_headers);
+    io(5, max_age_s);
+  }
+};
+
+struct StaticWebsite {
+  bool enabled = false;
+  std::string index_document;
+  std::string default_index_path;
+  std::string error_document_404;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, enabled);
+    io(2, index_document);
+    io(3, default_index_path);
+    io(4, error_document_404);
+  }
+};
+
+struct ServiceProperties {
+  Logging logging;
+  Metrics hour_metrics;
+  Metrics minute_metrics;
+  std::vector<CorsRule> cors;
+  std::string default_version;
+  RetentionPolicy delete_retention;
+  StaticWebsite static_website;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, logging);
+    io(2, hour_metrics);
+    io(3, minute_metrics);
+    io(4, cors);
+    io(5, default_version);
+    io(6, delete_retention);
+    io(7, static_website);
+  }
+};
+
+// The stored properties, or the defaults.
+Task<wire::Result<ServiceProperties>> load_properties(Call& call);
+
+// Merges a request body into the properties: sections that are absent stay as they are.
+wire::Result<void> merge_properties(std::string_view xml, wire::Service service, ServiceProperties& properties);
+std::string write_properties(const ServiceProperties& properties, wire::Service service);
+
+// GET and PUT /?restype=service&comp=properties: the same for every service.
+Task<wire::Result<http::Reply>> get_service_properties(Call& call);
+Task<wire::Result<http::Reply>> set_service_properties(Call& call);
+
+}  // namespace kyanite::service

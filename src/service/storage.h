@@ -1,0 +1,76 @@
+// Records through the store, with the store's failures turned into what a client sees.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/task.h"
+#include "service/call.h"
+#include "store/fields.h"
+#include "store/store.h"
+#include "wire/error.h"
+
+namespace kyanite::service {
+
+// kConflict must have been handled before: it is not the client's business.
+wire::Error storage_error(store::Error error);
+
+// A decoded record together with the bytes it came from, which guard the commit that builds on it.
+template <class T>
+struct Loaded {
+  store::RecordPtr record;  // null: absent
+  std::optional<T> value;
+};
+
+template <class T>
+wire::Result<Loaded<T>> decode_loaded(store::RecordPtr record) {
+  Loaded<T> loaded;
+  if (record != nullptr) {
+    loaded.value = store::decode<T>(record->value);
+    if (!loaded.value) return storage_error(store::Error::kCorrupt);
+  }
+  loaded.record = std::move(record);
+  return loaded;
+}
+
+template <class T>
+Task<wire::Result<Loaded<T>>> load(Call& call, const store::Key& key) {
+  auto record = co_await call.store().get(key);
+  if (!record) co_return storage_error(record.error());
+  co_return decode_loaded<T>(std::move(*record));
+}
+
+template <class T>
+store::RecordPtr to_record(const T& value) {
+  auto record = std::make_shared<store::Record>();
+  record->value = store::encode(value);
+  return record;
+}
+
+// How often a decision is made anew after a conflict. Writers wait in line for a lock first, so one more try is the rule.
+inline constexpr int kMaxTries = 100;
+
+// Read, decide, commit for operations that change one record: `edit` sees the record (absent: nullopt), changes it in place
+// or clears it to delete, and returns the reply to give once the change is durable. It may be called several times.
+template <class T, class Edit>
+Task<wire::Result<http::Reply>> update(Call& call, const store::Key& key, Edit edit) {
+  auto turn = co_await call.context.locks.lock(key.bytes());
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    auto loaded = co_await load<T>(call, key);
+    if (!loaded) co_return loaded.error();
+    const bool existed = loaded->value.has_value();
+    wire::Result<http::Reply> reply = edit(loaded->value);
+    if (!reply) co_return reply;
+    if (!existed && !loaded->value) co_return reply;
+    store::Commit commit;
+    commit.guards.push_back({key, loaded->record});
+    commit.writes.push_back({key, loaded->value ? to_record(*loaded->value) : nullptr});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return reply;
+    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+}  // namespace kyanite::service

@@ -1,0 +1,117 @@
+#include "wire/xml.h"
+
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace kyanite::wire {
+
+namespace {
+void append_escaped(std::string& out, std::string_view text) {
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string_view with;
+    switch (text[i]) {
+      case '&':
+        with = "&amp;";
+        break;
+      case '<':
+        with = "&lt;";
+        break;
+      case '>':
+        with = "&gt;";
+        break;
+      case '"':
+        with = "&quot;";
+        break;
+      case '\'':
+        with = "&apos;";
+        break;
+      default:
+        continue;
+    }
+    out.append(text.substr(start, i - start)).append(with);
+    start = i + 1;
+  }
+  out.append(text.substr(start));
+}
+}  // namespace
+
+XmlWriter::XmlWriter() : out_("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>") {}
+
+void XmlWriter::end_start_tag() {
+  if (in_start_tag_) out_ += '>';
+  in_start_tag_ = false;
+}
+
+XmlWriter& XmlWriter::open(std::string_view tag) {
+  end_start_tag();
+  out_ += '<';
+  out_ += tag;
+  in_start_tag_ = true;
+  return *this;
+}
+
+XmlWriter& XmlWriter::attribute(std::string_view name, std::string_view value) {
+  out_ += ' ';
+  out_ += name;
+  out_ += "=\"";
+  append_escaped(out_, value);
+  out_ += '"';
+  return *this;
+}
+
+XmlWriter& XmlWriter::close(std::string_view tag) {
+  if (in_start_tag_) {
+    out_ += " />";
+    in_start_tag_ = false;
+    return *this;
+  }
+  out_ += "</";
+  out_ += tag;
+  out_ += '>';
+  return *this;
+}
+
+XmlWriter& XmlWriter::element(std::string_view tag, std::string_view text) {
+  end_start_tag();
+  out_ += '<';
+  out_ += tag;
+  if (text.empty()) {
+    out_ += " />";
+    return *this;
+  }
+  out_ += '>';
+  append_escaped(out_, text);
+  out_ += "</";
+  out_ += tag;
+  out_ += '>';
+  return *this;
+}
+
+XmlWriter& XmlWriter::element(std::string_view tag, uint64_t number) {
+  std::string digits;
+  append_uint(digits, number);
+  return element(tag, digits);
+}
+
+XmlWriter& XmlWriter::optional(std::string_view tag, std::string_view text) {
+  return text.empty() ? *this : element(tag, text);
+}
+
+std::string XmlWriter::take() { return std::move(out_); }
+
+bool xml_can_hold(std::string_view utf8) {
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(utf8[i]);
+    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') return false;
+    // U+FFFE and U+FFFF: EF BF BE and EF BF BF.
+    if (byte == 0xef && utf8.substr(i, 2) == "\xef\xbf" && i + 2 < utf8.size() &&
+        static_cast<unsigned char>(utf8[i + 2]) >= 0xbe) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace kyanite::wire

@@ -1,0 +1,35 @@
+// XML out, by hand: a list page of 5,000 entries costs a millisecond this way. Input is parsed with pugixml where needed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kyanite::wire {
+
+class XmlWriter {
+ public:
+  XmlWriter();  // Begins with the byte order mark and declaration that the service sends.
+
+  XmlWriter& open(std::string_view tag);
+  // Within the start tag just opened.
+  XmlWriter& attribute(std::string_view name, std::string_view value);
+  XmlWriter& close(std::string_view tag);
+  // <tag>text</tag>, or <tag /> when the text is empty.
+  XmlWriter& element(std::string_view tag, std::string_view text);
+  XmlWriter& element(std::string_view tag, uint64_t number);
+  // Only when the text is not empty.
+  XmlWriter& optional(std::string_view tag, std::string_view text);
+
+  std::string take();
+
+ private:
+  void end_start_tag();
+
+  std::string out_;
+  bool in_start_tag_ = false;
+};
+
+// Whether XML 1.0 can carry the text at all (most control characters cannot be written even as references).
+bool xml_can_hold(std::string_view utf8);
+
+}  // namespace kyanite::wire
