@@ -23,40 +23,42 @@ enum class Condition : uint8_t {
   kIfTags = 16,
 };
 
-// The conditional headers an operation takes.
-class Accepts {
+// A set of conditional headers: those an operation takes, or those a request carries.
+class ConditionSet {
  public:
-  constexpr Accepts() = default;
-  constexpr Accepts(Condition condition) : bits_(static_cast<uint8_t>(condition)) {}  // NOLINT
-  constexpr Accepts operator|(Accepts other) const {
-    return Accepts(static_cast<uint8_t>(bits_ | other.bits_));
+  constexpr ConditionSet() = default;
+  constexpr ConditionSet(Condition condition) : bits_(static_cast<uint8_t>(condition)) {}  // NOLINT
+  constexpr ConditionSet operator|(ConditionSet other) const {
+    return ConditionSet(static_cast<uint8_t>(bits_ | other.bits_));
   }
   constexpr bool has(Condition condition) const {
     return (bits_ & static_cast<uint8_t>(condition)) != 0;
   }
   // Those of this set that are not in `other`.
-  constexpr Accepts without(Accepts other) const {
-    return Accepts(static_cast<uint8_t>(bits_ & ~other.bits_));
+  constexpr ConditionSet without(ConditionSet other) const {
+    return ConditionSet(static_cast<uint8_t>(bits_ & ~other.bits_));
   }
   constexpr bool empty() const { return bits_ == 0; }
-  constexpr bool operator==(const Accepts&) const = default;
+  constexpr bool operator==(const ConditionSet&) const = default;
 
  private:
-  constexpr explicit Accepts(uint8_t bits) : bits_(bits) {}
+  constexpr explicit ConditionSet(uint8_t bits) : bits_(bits) {}
   uint8_t bits_ = 0;
 };
 
-constexpr Accepts operator|(Condition a, Condition b) { return Accepts(a) | Accepts(b); }
+constexpr ConditionSet operator|(Condition a, Condition b) {
+  return ConditionSet(a) | ConditionSet(b);
+}
 
-inline constexpr Accepts kAcceptsNone;
-inline constexpr Accepts kAcceptsTags = Condition::kIfTags;
+inline constexpr ConditionSet kAcceptsNone;
+inline constexpr ConditionSet kAcceptsTags = Condition::kIfTags;
 // Set Container Metadata.
-inline constexpr Accepts kAcceptsModifiedSince = Condition::kIfModifiedSince;
+inline constexpr ConditionSet kAcceptsModifiedSince = Condition::kIfModifiedSince;
 // Set Container ACL, Delete Container, Lease Container.
-inline constexpr Accepts kAcceptsDates =
+inline constexpr ConditionSet kAcceptsDates =
     Condition::kIfModifiedSince | Condition::kIfUnmodifiedSince;
 // Most blob operations, and the source side of a copy.
-inline constexpr Accepts kAcceptsAll =
+inline constexpr ConditionSet kAcceptsAll =
     kAcceptsDates | Condition::kIfMatch | Condition::kIfNoneMatch | Condition::kIfTags;
 
 // The headers of one request.
@@ -67,7 +69,7 @@ struct Conditions {
   std::optional<Time> if_unmodified_since;
   bool if_tags = false;  // x-ms-if-tags was sent; its verdict comes with the target.
 
-  Accepts present() const;
+  ConditionSet present() const;
 };
 
 // Gathers Conditions from header values; absent headers are nullopt. Dates come parsed. The error
@@ -119,10 +121,10 @@ struct [[nodiscard]] Decision {
 // Never looks at a target: kProceed or one of the three 400s. A header that the operation does not
 // take is refused, except that reads pass over If-None-Match and If-Modified-Since, which caches
 // add by themselves and to which a full answer is always right.
-Decision admit(Operation operation, Accepts accepts, const Conditions& conditions);
+Decision admit(Operation operation, ConditionSet accepts, const Conditions& conditions);
 
 // Requires that admit() let the conditions pass; headers outside `accepts` are not looked at.
-Decision evaluate(Operation operation, Accepts accepts, const Conditions& conditions,
+Decision evaluate(Operation operation, ConditionSet accepts, const Conditions& conditions,
                   const Target& target);
 
 }  // namespace kyanite::concurrency

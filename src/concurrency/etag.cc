@@ -1,0 +1,95 @@
+#include "concurrency/etag.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace kyanite::concurrency {
+
+std::string ETag::unquoted() const {
+  CHECK(changed.ticks > 0);
+  char digits[16];
+  char* end = std::to_chars(digits, digits + sizeof digits, changed.ticks, 16).ptr;
+  std::string text = "0x";
+  for (const char* digit = digits; digit != end; ++digit) {
+    text += *digit >= 'a' ? static_cast<char>(*digit - 'a' + 'A') : *digit;
+  }
+  return text;
+}
+
+std::string ETag::quoted() const { return '"' + unquoted() + '"'; }
+
+Time next_modified(Time now, Time previous) {
+  return now > previous ? now : Time{previous.ticks + 1};
+}
+
+bool TagList::lists_strongly(ETag etag) const {
+  return std::any_of(tags.begin(), tags.end(),
+                     [&](const Tag& tag) { return !tag.weak && tag.etag == etag; });
+}
+
+bool TagList::lists_weakly(ETag etag) const {
+  return std::any_of(tags.begin(), tags.end(), [&](const Tag& tag) { return tag.etag == etag; });
+}
+
+namespace {
+
+// The tag this server would have written as exactly this text. Tags are opaque to clients, so
+// another spelling of the same number is another tag.
+ETag tag_from_opaque(std::string_view text) {
+  constexpr std::string_view kPrefix = "0x";
+  if (!text.starts_with(kPrefix)) return {};
+  const char* end = text.data() + text.size();
+  int64_t ticks = 0;
+  auto [parsed_to, error] = std::from_chars(text.data() + kPrefix.size(), end, ticks, 16);
+  if (error != std::errc() || parsed_to != end || ticks <= 0) return {};
+  ETag etag{Time{ticks}};
+  return etag.unquoted() == text ? etag : ETag{};
+}
+
+// Takes one tag off the front of `text`, or nothing if there is none.
+std::optional<TagList::Tag> take_tag(std::string_view& text) {
+  TagList::Tag tag;
+  if (text.starts_with("W/")) {
+    tag.weak = true;
+    text.remove_prefix(2);
+  }
+  std::string_view opaque;
+  if (text.starts_with('"')) {
+    size_t close = text.find('"', 1);
+    if (close == std::string_view::npos) return std::nullopt;
+    opaque = text.substr(1, close - 1);
+    text.remove_prefix(close + 1);
+  } else {
+    opaque = text.substr(0, text.find_first_of(",\" \t"));
+    if (opaque.empty() || opaque == "*") return std::nullopt;
+    text.remove_prefix(opaque.size());
+  }
+  tag.etag = tag_from_opaque(opaque);
+  return tag;
+}
+
+}  // namespace
+
+std::optional<TagList> parse_tag_list(std::string_view text) {
+  text = trim(text);
+  TagList list;
+  if (text == "*") {
+    list.any = true;
+    return list;
+  }
+  while (true) {
+    auto tag = take_tag(text);
+    if (!tag) return std::nullopt;
+    list.tags.push_back(*tag);
+    text = trim(text);
+    if (text.empty()) return list;
+    if (text.front() != ',') return std::nullopt;
+    text = trim(text.substr(1));
+  }
+}
+
+}  // namespace kyanite::concurrency

@@ -1,0 +1,51 @@
+#include "concurrency/share_mode.h"
+
+#include "base/check.h"
+
+namespace kyanite::concurrency {
+namespace {
+
+// The access an SMB client would have to open the file with to do the same.
+AccessSet equivalent_access(FileOperation operation) {
+  switch (operation) {
+    case FileOperation::kListFiles:
+    case FileOperation::kGetFileProperties:
+    case FileOperation::kGetFileMetadata:
+      return kNoAccess;
+    case FileOperation::kGetFile:
+    case FileOperation::kListRanges:
+      return kReadAccess;
+    case FileOperation::kPutRange:
+    case FileOperation::kSetFileProperties:
+    case FileOperation::kSetFileMetadata:
+      return kWriteAccess;
+    case FileOperation::kCreateFile:
+      return kWriteAccess | kDeleteAccess;
+    case FileOperation::kDeleteFile:
+      return kDeleteAccess;
+    case FileOperation::kLeaseFile:
+      return kFullAccess;
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+bool compatible(const Open& a, const Open& b) {
+  if (a.access.empty() || b.access.empty()) return true;
+  return a.access.within(b.share) && b.access.within(a.share);
+}
+
+bool compatible(FileOperation operation, const Open& smb) {
+  // An open handle of any kind would keep the name alive, and REST deletes at once or not at all.
+  if (operation == FileOperation::kDeleteFile) return false;
+  if (smb.access.empty()) return true;
+  // The lease lets others only read while it lasts. Other REST operations are over before anyone
+  // could be in their way.
+  if (operation == FileOperation::kLeaseFile && !may_open_leased_file(smb.access)) return false;
+  return equivalent_access(operation).within(smb.share);
+}
+
+bool may_open_leased_file(AccessSet access) { return access.within(kReadAccess); }
+
+}  // namespace kyanite::concurrency
