@@ -67,7 +67,8 @@ std::string_view Key::row() const { return std::string_view(bytes_).substr(parti
 bool Key::same_partition(const Key& other) const {
   const std::string_view mine(bytes_.data(), partition_end());
   const std::string_view theirs(other.bytes_.data(), other.partition_end());
-  return mine.substr(0, 8) == theirs.substr(0, 8) && mine.substr(kPartitionStart) == theirs.substr(kPartitionStart);
+  return mine.substr(0, 8) == theirs.substr(0, 8) &&
+         mine.substr(kPartitionStart) == theirs.substr(kPartitionStart);
 }
 
 std::string after_prefix(std::string prefix) {
@@ -103,7 +104,8 @@ Range Range::partition_prefix(SpaceId space, Family family, std::string_view pre
   return {std::move(from), std::move(to)};
 }
 
-Range Range::rows(SpaceId space, Family family, std::string_view partition, std::string_view row_prefix) {
+Range Range::rows(SpaceId space, Family family, std::string_view partition,
+                  std::string_view row_prefix) {
   std::string from = Key(space, family, partition, row_prefix).bytes();
   std::string to = after_prefix(from);
   return {std::move(from), std::move(to)};

@@ -1,9 +1,10 @@
-// The address of a record: space, family, partition, row, encoded into one byte string whose byte order is the order of
-// scans. See docs/formats/keys.md.
+// The address of a record: space, family, partition, row, encoded into one byte string whose byte
+// order is the order of scans. See docs/formats/keys.md.
 //
 //   space (8 bytes, big endian) | family (1 byte) | partition, escaped, 00 01 | row
 //
-// In the partition a zero byte is written 00 FF, so "a" sorts before "a\0" and no partition is a prefix of another.
+// In the partition a zero byte is written 00 FF, so "a" sorts before "a\0" and no partition is a
+// prefix of another.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,12 @@
 
 namespace kyanite::store {
 
-// A space is one ordered set of records, named by the incarnation id given at its creation, never by a user's name.
+// A space is one ordered set of records, named by the incarnation id given at its creation, never
+// by a user's name.
 using SpaceId = uint64_t;
 
-// A family is one kind of record within a space (heads, content, blocks...). Scans stay within one family, so that listing
-// names does not step over content. The letters are the services' own.
+// A family is one kind of record within a space (heads, content, blocks...). Scans stay within one
+// family, so that listing names does not step over content. The letters are the services' own.
 using Family = char;
 
 class Key {
@@ -52,7 +54,8 @@ struct Range {
   // All partitions whose name starts with `prefix`.
   static Range partition_prefix(SpaceId space, Family family, std::string_view prefix);
   // All rows of one partition that start with `row_prefix`.
-  static Range rows(SpaceId space, Family family, std::string_view partition, std::string_view row_prefix = {});
+  static Range rows(SpaceId space, Family family, std::string_view partition,
+                    std::string_view row_prefix = {});
 };
 
 // The first key after every key that starts with these bytes; empty when there is none.

@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include "base/check.h"
+
 namespace kyanite::store {
 
 const char* describe(Error error) {
@@ -14,6 +16,16 @@ const char* describe(Error error) {
       return "the device failed";
   }
   return "unknown";
+}
+
+void check_well_formed(const Commit& commit) {
+  CHECK(!commit.writes.empty() || !commit.guards.empty());
+  const Key& first = commit.writes.empty() ? commit.guards.front().key : commit.writes.front().key;
+  for (const auto& guard : commit.guards) CHECK(guard.key.same_partition(first));
+  for (const auto& write : commit.writes) {
+    CHECK(write.key.same_partition(first));
+    CHECK(write.record == nullptr || !write.record->value.empty());
+  }
 }
 
 }  // namespace kyanite::store

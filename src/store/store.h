@@ -1,11 +1,14 @@
-// The seam under every service: partitions of ordered records with guarded commits, and extents of bytes.
+// The seam under every service: partitions of ordered records with guarded commits, and extents of
+// bytes.
 //
-// Azure promises atomicity per partition, so the store offers exactly that, on one machine (engine/) and on a cluster. An
-// operation is read, decide, commit: it reads records, decides, and commits its writes guarded by what it read. When
-// another commit came first it learns of a conflict and decides again from fresh data.
+// Azure promises atomicity per partition, so the store offers exactly that, on one machine
+// (engine/) and on a cluster. An operation is read, decide, commit: it reads records, decides, and
+// commits its writes guarded by what it read. When another commit came first it learns of a
+// conflict and decides again from fresh data.
 //
-// All methods may be called from any thread that runs an Executor (or none) and resume the caller there. One contract suite
-// (store/contract.h) runs against every implementation; store/memory.h is the reference.
+// All methods may be called from any thread that runs an Executor (or none) and resume the caller
+// there. One contract suite (store/contract.h) runs against every implementation; store/memory.h is
+// the reference.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +38,8 @@ const char* describe(Error error);
 template <class T>
 using Result = kyanite::Result<T, Error>;
 
-// Where a run of bytes lies: at most kMaxRunBytes, immutable, with its own checksum. Never reused once dead.
+// Where a run of bytes lies: at most kMaxRunBytes, immutable, with its own checksum. Never reused
+// once dead.
 inline constexpr uint32_t kMaxRunBytes = kChunkBytes;
 struct Ref {
   uint64_t extent = 0;
@@ -45,14 +49,16 @@ struct Ref {
   bool operator==(const Ref&) const = default;
 };
 
-// A stored value. Refs are listed apart from the value so that the store can find live runs without knowing the services'
-// formats: bytes stay as long as some record lists their ref. A record has at least one byte of value.
+// A stored value. Refs are listed apart from the value so that the store can find live runs without
+// knowing the services' formats: bytes stay as long as some record lists their ref. A record has at
+// least one byte of value.
 struct Record {
   std::string value;
   std::vector<Ref> refs;
   bool operator==(const Record&) const = default;
 };
-using RecordPtr = std::shared_ptr<const Record>;  // Null: absent. Shared with the store's cache, hence const.
+using RecordPtr =
+    std::shared_ptr<const Record>;  // Null: absent. Shared with the store's cache, hence const.
 
 struct Guard {
   Key key;
@@ -72,8 +78,8 @@ struct Entry {
   RecordPtr record;
 };
 
-// A consistent picture of all committed records. Calls may block on the disk, so a View is only handed to functions that
-// run where blocking is allowed (see Store::read).
+// A consistent picture of all committed records. Calls may block on the disk, so a View is only
+// handed to functions that run where blocking is allowed (see Store::read).
 class View {
  public:
   // Moves forward through a range. Not valid beyond the View.
@@ -84,7 +90,8 @@ class View {
     virtual std::string_view key() const = 0;  // Key bytes; valid until the next move.
     virtual Result<RecordPtr> record() const = 0;
     virtual void next() = 0;
-    virtual void seek(std::string_view key) = 0;  // To the first entry at or after these bytes, forward or back.
+    virtual void seek(
+        std::string_view key) = 0;  // To the first entry at or after these bytes, forward or back.
     virtual Result<void> status() const = 0;
   };
 
@@ -93,8 +100,10 @@ class View {
   virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
 };
 
-// While a Hold lives, no bytes reachable from records committed at or after its creation are reclaimed. Every request holds
-// one from its first read to its last byte sent; a copy may therefore commit refs it read earlier.
+// While a Hold lives, no bytes reachable from records committed at or after its creation are
+// reclaimed, nor bytes appended during its life. Every request holds one from its first read or
+// append to its last commit and last byte sent; a copy may therefore commit refs it read earlier.
+// Bytes appended without a Hold may be gone before they are committed.
 class Hold {
  public:
   Hold() = default;
@@ -114,20 +123,31 @@ class Store {
   // Runs `look` over one snapshot, on a thread that may block.
   virtual Task<Result<void>> read(std::function<Result<void>(const View&)> look) = 0;
 
-  // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition (CHECKed). Bytes behind
-  // refs of the writes are made durable first. After success every get and read begun later sees the writes. Commits
-  // without guards overwrite blindly.
+  // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition
+  // (CHECKed). Bytes behind refs of the writes are made durable first. After success every get and
+  // read begun later sees the writes. Commits without guards overwrite blindly.
   virtual Task<Result<void>> commit(Commit commit) = 0;
 
-  // Adds one run of bytes (1 .. kMaxRunBytes). Durable once a commit that lists the ref succeeds. Checksumming and writing
-  // happen off the calling thread.
+  // Adds one run of bytes (1 .. kMaxRunBytes). Durable once a commit that lists the ref succeeds.
+  // Checksumming and writing happen off the calling thread.
   virtual Task<Result<Ref>> append(Buffer bytes) = 0;
 
-  // `length` bytes of the run from `offset` (within the run). The run's checksum is verified; kCorrupt when it fails. With
-  // `prefer_file` a large part may come as an os::FileSlice, warm in the page cache.
-  virtual Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length, bool prefer_file) = 0;
+  // `length` bytes of the run from `offset` (within the run). The run's checksum is verified;
+  // kCorrupt when it fails. With `prefer_file` a large part may come as an os::FileSlice, warm in
+  // the page cache.
+  virtual Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length,
+                                       bool prefer_file) = 0;
 
   virtual Hold hold() = 0;
+
+  // Removes up to `most` records of the range, which no request may reach any more (a deleted
+  // incarnation): neither guarded nor bound to one partition. Tells how many went; 0 once the range
+  // is empty, so callers repeat until then.
+  virtual Task<Result<size_t>> erase(Range range, size_t most) = 0;
 };
+
+// Stops the process unless the commit keeps the rules above: keys of one partition, no empty
+// values.
+void check_well_formed(const Commit& commit);
 
 }  // namespace kyanite::store

@@ -1,0 +1,129 @@
+#include "store/memory.h"
+
+#include "base/check.h"
+#include "store/checksum.h"
+
+namespace kyanite::store {
+
+namespace {
+
+using Records = MemoryStore::Records;
+
+RecordPtr find(const Records& records, std::string_view key) {
+  auto found = records.find(key);
+  return found == records.end() ? nullptr : found->second;
+}
+
+bool same(const RecordPtr& a, const RecordPtr& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+class MemoryCursor final : public View::Cursor {
+ public:
+  MemoryCursor(const Records& records, const Range& range) : records_(records), range_(range) {
+    at_ = records_.lower_bound(range_.from);
+  }
+  bool valid() const override {
+    return at_ != records_.end() && (range_.to.empty() || at_->first < range_.to);
+  }
+  std::string_view key() const override { return at_->first; }
+  Result<RecordPtr> record() const override { return at_->second; }
+  void next() override { ++at_; }
+  void seek(std::string_view key) override {
+    at_ = records_.lower_bound(std::max<std::string_view>(key, range_.from));
+  }
+  Result<void> status() const override { return {}; }
+
+ private:
+  const Records& records_;
+  Range range_;
+  Records::const_iterator at_;
+};
+
+class MemoryView final : public View {
+ public:
+  explicit MemoryView(std::shared_ptr<const Records> records) : records_(std::move(records)) {}
+  Result<RecordPtr> get(const Key& key) const override { return find(*records_, key.bytes()); }
+  std::unique_ptr<Cursor> scan(const Range& range) const override {
+    return std::make_unique<MemoryCursor>(*records_, range);
+  }
+
+ private:
+  std::shared_ptr<const Records> records_;
+};
+
+}  // namespace
+
+Records& MemoryStore::writable() {
+  if (records_.use_count() > 1) records_ = std::make_shared<Records>(*records_);
+  return *records_;
+}
+
+Task<Result<RecordPtr>> MemoryStore::get(const Key& key) {
+  std::lock_guard lock(mutex_);
+  co_return find(*records_, key.bytes());
+}
+
+Task<Result<void>> MemoryStore::read(std::function<Result<void>(const View&)> look) {
+  std::unique_lock lock(mutex_);
+  auto view = std::make_unique<MemoryView>(records_);
+  lock.unlock();
+  auto result = look(*view);
+  // Under the lock, so that writable() reads a settled count.
+  lock.lock();
+  view.reset();
+  co_return result;
+}
+
+Task<Result<void>> MemoryStore::commit(Commit commit) {
+  check_well_formed(commit);
+  std::lock_guard lock(mutex_);
+  for (const auto& guard : commit.guards) {
+    if (!same(find(*records_, guard.key.bytes()), guard.expected)) co_return Error::kConflict;
+  }
+  Records& records = writable();
+  for (auto& write : commit.writes) {
+    if (write.record == nullptr) {
+      records.erase(write.key.bytes());
+    } else {
+      records.insert_or_assign(write.key.bytes(), std::move(write.record));
+    }
+  }
+  co_return Result<void>{};
+}
+
+Task<Result<Ref>> MemoryStore::append(Buffer bytes) {
+  CHECK(!bytes.empty() && bytes.size() <= kMaxRunBytes);
+  std::lock_guard lock(mutex_);
+  Ref ref{1, next_offset_, static_cast<uint32_t>(bytes.size()), crc32c(bytes.view())};
+  runs_.emplace(next_offset_, bytes.view());
+  next_offset_ += bytes.size();
+  co_return ref;
+}
+
+Task<Result<os::Bytes>> MemoryStore::read(Ref ref, uint32_t offset, uint32_t length, bool) {
+  CHECK(length <= ref.length && offset <= ref.length - length);
+  std::lock_guard lock(mutex_);
+  auto found = runs_.find(ref.offset);
+  if (ref.extent != 1 || found == runs_.end() || found->second.size() != ref.length ||
+      crc32c(found->second) != ref.crc32c) {
+    co_return Error::kCorrupt;
+  }
+  co_return os::Bytes(Buffer::copy_of(std::string_view(found->second).substr(offset, length)));
+}
+
+Hold MemoryStore::hold() { return Hold(); }
+
+Task<Result<size_t>> MemoryStore::erase(Range range, size_t most) {
+  std::lock_guard lock(mutex_);
+  Records& records = writable();
+  auto from = records.lower_bound(range.from);
+  size_t count = 0;
+  while (count < most && from != records.end() && (range.to.empty() || from->first < range.to)) {
+    from = records.erase(from);
+    ++count;
+  }
+  co_return count;
+}
+
+}  // namespace kyanite::store

@@ -1,0 +1,35 @@
+// The store in memory: the reference the contract suite is written against, and what services are
+// tested on. Nothing survives it and bytes are never reclaimed.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "store/store.h"
+
+namespace kyanite::store {
+
+class MemoryStore final : public Store {
+ public:
+  Task<Result<RecordPtr>> get(const Key& key) override;
+  Task<Result<void>> read(std::function<Result<void>(const View&)> look) override;
+  Task<Result<void>> commit(Commit commit) override;
+  Task<Result<Ref>> append(Buffer bytes) override;
+  Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length,
+                               bool prefer_file) override;
+  Hold hold() override;
+  Task<Result<size_t>> erase(Range range, size_t most) override;
+
+  using Records = std::map<std::string, RecordPtr, std::less<>>;
+
+ private:
+  // The records, for changing them: copied first when a View still looks at them.
+  Records& writable();
+
+  std::mutex mutex_;
+  std::shared_ptr<Records> records_ = std::make_shared<Records>();
+  std::map<uint64_t, std::string> runs_;  // By offset; all in extent 1.
+  uint64_t next_offset_ = 0;
+};
+
+}  // namespace kyanite::store
