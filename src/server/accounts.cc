@@ -1,0 +1,96 @@
+#include "server/accounts.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+
+namespace kyanite::server {
+
+namespace {
+
+constexpr size_t kShortestName = 3;
+constexpr size_t kLongestName = 24;
+constexpr size_t kMostKeys = 2;
+
+bool is_account_name(std::string_view name) {
+  return name.size() >= kShortestName && name.size() <= kLongestName &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+Result<auth::Account, std::string> make_account(std::string_view name,
+                                                const std::vector<std::string_view>& keys) {
+  const std::string shown(name);
+  if (!is_account_name(name)) {
+    return Failure{"'" + shown + "' is not an account name: 3 to 24 lower-case letters and digits"};
+  }
+  if (keys.empty()) return Failure{"account " + shown + " has no key"};
+  if (keys.size() > kMostKeys) return Failure{"account " + shown + " has more than two keys"};
+  auth::Account account{shown, {}};
+  for (std::string_view key : keys) {
+    auto bytes = unbase64(key);
+    if (!bytes || bytes->empty()) {
+      return Failure{"a key of account " + shown + " is not base64 text"};
+    }
+    account.keys.emplace_back(std::move(*bytes));
+  }
+  return account;
+}
+
+Result<AccountList, std::string> parse_account_list(std::string_view text) {
+  AccountList accounts;
+  for (std::string_view item : split(text, ';')) {
+    if (item.empty()) continue;
+    const auto parts = split(item, ':');
+    auto account = make_account(parts[0], {parts.begin() + 1, parts.end()});
+    if (!account) return Failure{account.error()};
+    accounts.push_back(std::move(*account));
+  }
+  return accounts;
+}
+
+bool is_loopback(std::string_view host) {
+  const std::string text(host);
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, text.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return equals_ignoring_case(host, "localhost");
+}
+
+Result<AccountList, std::string> choose_accounts(AccountList given,
+                                                 const std::vector<std::string>& hosts) {
+  std::set<std::string_view> names;
+  for (const auth::Account& account : given) {
+    if (!names.insert(account.name).second) {
+      return Failure{"account " + account.name + " is given twice"};
+    }
+  }
+  if (!given.empty()) return given;
+  for (const std::string& host : hosts) {
+    if (is_loopback(host)) continue;
+    return Failure{"refusing to listen on " + host +
+                   " with the well-known account only: anyone who reaches this address knows its "
+                   "key. Give an account of your own by AZURITE_ACCOUNTS=name:key or --config"};
+  }
+  auto well_known = make_account(kWellKnownAccount, {kWellKnownKey});
+  CHECK(well_known);
+  return AccountList{std::move(*well_known)};
+}
+
+}  // namespace kyanite::server

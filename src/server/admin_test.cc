@@ -1,0 +1,63 @@
+#include "server/admin.h"
+
+#include <gtest/gtest.h>
+
+#include "base/executor.h"
+
+namespace kyanite::server {
+namespace {
+
+struct Answer {
+  int status;
+  std::string body;
+  std::optional<uint64_t> announced;
+};
+
+Answer ask(Admin& admin, std::string_view method, std::string_view path) {
+  http::Request request;
+  request.method = method;
+  request.target = request.path = path;
+  auto reply = RunLoop::run(admin.serve(request));
+  const auto* body = std::get_if<std::string>(&reply.body);
+  return {reply.status, body != nullptr ? *body : "", reply.stream_length};
+}
+
+TEST(Admin, HealthFollowsTheCheck) {
+  std::string problem;
+  Admin admin([&] { return problem; }, {});
+  EXPECT_EQ(ask(admin, "GET", "/healthz").status, 200);
+  problem = "the disk is gone";
+  const Answer answer = ask(admin, "GET", "/healthz");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "the disk is gone\n");
+}
+
+TEST(Admin, MetricsOfAllSourcesInOrder) {
+  Admin admin([] { return ""; },
+              {[](std::string& out) { out += "a 1\n"; }, [](std::string& out) { out += "b 2\n"; }});
+  EXPECT_EQ(ask(admin, "GET", "/metrics").body, "a 1\nb 2\n");
+  const Answer head = ask(admin, "HEAD", "/metrics");
+  EXPECT_EQ(head.body, "");
+  EXPECT_EQ(head.announced, 8u);
+}
+
+TEST(Admin, RefusesTheRest) {
+  Admin admin([] { return ""; }, {});
+  EXPECT_EQ(ask(admin, "GET", "/").status, 404);
+  EXPECT_EQ(ask(admin, "GET", "/metrics/").status, 404);
+  EXPECT_EQ(ask(admin, "POST", "/metrics").status, 405);
+}
+
+TEST(Admin, ProcessMetricsAreWellFormedAndNotZero) {
+  std::string text;
+  append_process_metrics(text);
+  for (auto name : {"process_cpu_seconds_total", "process_resident_memory_bytes",
+                    "process_open_fds", "process_start_time_seconds"}) {
+    const size_t at = text.find("\n" + std::string(name) + " ");
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_GT(std::stod(text.substr(at + std::string_view(name).size() + 2)), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::server

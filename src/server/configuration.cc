@@ -1,0 +1,136 @@
+#include "server/configuration.h"
+
+#include <simdjson.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace kyanite::server {
+
+namespace {
+
+namespace json = simdjson::dom;
+using Outcome = Result<void, std::string>;
+
+constexpr size_t kLargestFileBytes = 16 * 1024 * 1024;
+
+Failure<std::string> expected(std::string_view where, std::string_view what) {
+  return Failure{std::string(where).append(" must be ").append(what)};
+}
+
+Failure<std::string> unknown_member(std::string_view where, std::string_view member) {
+  std::string message(where);
+  return Failure{message.append(" has no setting '").append(member).append("'")};
+}
+
+Outcome read_text(json::element value, std::string_view where, std::string& out) {
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS || text.empty()) return expected(where, "a text");
+  out = text;
+  return {};
+}
+
+Outcome read_texts(json::element value, std::string_view where, std::vector<std::string>& out) {
+  json::array items;
+  if (value.get(items) != simdjson::SUCCESS) return expected(where, "a list of texts");
+  for (json::element item : items) {
+    if (auto read = read_text(item, "each of " + std::string(where), out.emplace_back()); !read) {
+      return read;
+    }
+  }
+  return {};
+}
+
+Outcome read_account(json::element value, AccountList& out) {
+  json::object members;
+  if (value.get(members) != simdjson::SUCCESS) return expected("each of accounts", "an object");
+  std::string account_name;
+  std::vector<std::string> keys;
+  for (auto [member, content] : members) {
+    Outcome read;
+    if (member == "name") {
+      read = read_text(content, "accounts.name", account_name);
+    } else if (member == "keys") {
+      read = read_texts(content, "accounts.keys", keys);
+    } else {
+      return unknown_member("an account", member);
+    }
+    if (!read) return read;
+  }
+  auto account = make_account(account_name, {keys.begin(), keys.end()});
+  if (!account) return Failure{account.error()};
+  out.push_back(std::move(*account));
+  return {};
+}
+
+Outcome read_accounts(json::element value, AccountList& out) {
+  json::array accounts;
+  if (value.get(accounts) != simdjson::SUCCESS) return expected("accounts", "a list");
+  for (json::element account : accounts) {
+    if (auto read = read_account(account, out); !read) return read;
+  }
+  return {};
+}
+
+Outcome read_tokens(json::element value, TokenConfiguration& out) {
+  json::object members;
+  if (value.get(members) != simdjson::SUCCESS) return expected("oauth", "an object");
+  for (auto [member, content] : members) {
+    Outcome read;
+    if (member == "jwks") {
+      read = read_text(content, "oauth.jwks", out.jwks_file);
+    } else if (member == "issuers") {
+      read = read_texts(content, "oauth.issuers", out.issuers);
+    } else if (member == "audiences") {
+      read = read_texts(content, "oauth.audiences", out.audiences);
+    } else {
+      return unknown_member("oauth", member);
+    }
+    if (!read) return read;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Configuration, std::string> parse_configuration(std::string_view text) {
+  json::parser parser;
+  json::element root;
+  // Copies the text behind the padding simdjson needs.
+  if (auto error = parser.parse(text.data(), text.size()).get(root); error != simdjson::SUCCESS) {
+    return Failure{std::string("not JSON: ") + simdjson::error_message(error)};
+  }
+  json::object members;
+  if (root.get(members) != simdjson::SUCCESS) return expected("the whole", "an object");
+  Configuration configuration;
+  for (auto [member, content] : members) {
+    Outcome read;
+    if (member == "accounts") {
+      read = read_accounts(content, configuration.accounts);
+    } else if (member == "oauth") {
+      read = read_tokens(content, configuration.tokens);
+    } else {
+      return unknown_member("the configuration", member);
+    }
+    if (!read) return Failure{read.error()};
+  }
+  return configuration;
+}
+
+Result<Configuration, std::string> load_configuration(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargestFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (file.bad() || !file.eof() || text.size() > kLargestFileBytes) {
+    return Failure{path + ": cannot be read, or is larger than 16 MiB"};
+  }
+  auto configuration = parse_configuration(text);
+  if (!configuration) return Failure{path + ": " + configuration.error()};
+  std::string& jwks = configuration->tokens.jwks_file;
+  if (!jwks.empty()) jwks = (std::filesystem::path(path).parent_path() / jwks).string();
+  return configuration;
+}
+
+}  // namespace kyanite::server

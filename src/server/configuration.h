@@ -1,0 +1,39 @@
+// The configuration file: what does not fit on a command line, in JSON.
+//
+//   {
+//     "accounts": [{"name": "acme", "keys": ["<base64>", "<base64>"]}],
+//     "oauth": {"jwks": "keys.json", "issuers": ["https://login.example/"], "audiences": ["..."]}
+//   }
+//
+// Every member may be left out; an unknown one is an error, so that a misspelt setting is never
+// silently without effect.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "server/accounts.h"
+
+namespace kyanite::server {
+
+// What bearer tokens are held against.
+struct TokenConfiguration {
+  std::string jwks_file;  // Public keys that sign tokens. Empty: signatures are not verified.
+  std::vector<std::string> issuers;    // Empty: those of the public clouds.
+  std::vector<std::string> audiences;  // Empty: those of Azure Storage.
+};
+
+struct Configuration {
+  AccountList accounts;
+  TokenConfiguration tokens;
+};
+
+// The error says where in the text it is wrong.
+Result<Configuration, std::string> parse_configuration(std::string_view json);
+
+// A relative name of the key file is taken from the directory of the configuration file.
+Result<Configuration, std::string> load_configuration(const std::string& path);
+
+}  // namespace kyanite::server

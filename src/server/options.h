@@ -1,0 +1,65 @@
+// The command line: Azurite's flags, unchanged, and our own in the same manner.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kyanite::server {
+
+inline constexpr std::string_view kVersion = "0.1.0";
+
+// Everything the server can listen for. All but kAdmin carry users' data.
+enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kAdmin };
+inline constexpr std::array kListeners = {Listener::kBlob, Listener::kQueue, Listener::kTable,
+                                          Listener::kFile, Listener::kSmb,   Listener::kAdmin};
+// As the flags spell it: "blob" of --blobPort.
+std::string_view name(Listener listener);
+
+struct ListenOptions {
+  std::string host = "127.0.0.1";
+  uint16_t port = 0;  // 0: chosen by the kernel and printed at start.
+  std::optional<int> keep_alive_s;
+  bool named = false;  // Some flag of this listener was given.
+};
+
+struct Options {
+  Options();
+
+  ListenOptions& operator[](Listener listener) { return listen[static_cast<size_t>(listener)]; }
+  const ListenOptions& operator[](Listener listener) const {
+    return listen[static_cast<size_t>(listener)];
+  }
+
+  std::array<ListenOptions, kListeners.size()> listen;
+  std::string location = "data";
+  bool location_given = false;
+  bool in_memory = false;
+  std::string config_file;  // Empty: none.
+  std::string cert_file;    // PEM, or PFX when there is no key file. Empty: no TLS.
+  std::string key_file;
+  std::string cert_password;
+  bool oauth = false;
+  bool product_style_url = true;  // The account may be the first label of the host name.
+  bool silent = false;            // Neither start-up text nor request log on the console.
+  std::string debug_file;         // Empty: no debug log.
+  int threads = 0;                // Event loops; 0: one per core.
+  bool help = false;
+  bool version = false;
+
+  // Flags that were accepted and change nothing, each with the reason, for the log.
+  std::vector<std::string> without_effect;
+};
+
+// Reads the arguments after the program's name. The error is a sentence for the user.
+Result<Options, std::string> parse_options(const std::vector<std::string>& arguments);
+
+// Fits a screen.
+std::string_view help_text();
+
+}  // namespace kyanite::server

@@ -1,0 +1,140 @@
+#include "server/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+namespace kyanite::server {
+namespace {
+
+Options parsed(const std::vector<std::string>& arguments) {
+  auto options = parse_options(arguments);
+  EXPECT_TRUE(options) << (options ? "" : options.error());
+  return options ? *options : Options();
+}
+
+TEST(Options, Defaults) {
+  const Options options = parsed({});
+  const std::pair<Listener, int> ports[] = {{Listener::kBlob, 10000},  {Listener::kQueue, 10001},
+                                            {Listener::kTable, 10002}, {Listener::kFile, 10003},
+                                            {Listener::kSmb, 10445},   {Listener::kAdmin, 10010}};
+  for (auto [listener, port] : ports) {
+    EXPECT_EQ(options[listener].port, port) << name(listener);
+    EXPECT_EQ(options[listener].host, "127.0.0.1") << name(listener);
+    EXPECT_FALSE(options[listener].named) << name(listener);
+  }
+  EXPECT_EQ(options.location, "data");
+  EXPECT_TRUE(options.product_style_url);
+  EXPECT_FALSE(options.in_memory || options.oauth || options.silent || options.help);
+  EXPECT_TRUE(options.without_effect.empty());
+}
+
+TEST(Options, EveryFlagHasItsEffect) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::function<bool(const Options&)> holds;
+  };
+  const Case cases[] = {
+      {{"--blobHost", "0.0.0.0"}, [](auto& o) { return o[Listener::kBlob].host == "0.0.0.0"; }},
+      {{"--blobPort=0"}, [](auto& o) { return o[Listener::kBlob].port == 0; }},
+      {{"--blobPort", "65535"}, [](auto& o) { return o[Listener::kBlob].port == 65535; }},
+      {{"--blobKeepAliveTimeout", "7"},
+       [](auto& o) { return o[Listener::kBlob].keep_alive_s == 7; }},
+      {{"--queueHost", "::1"}, [](auto& o) { return o[Listener::kQueue].host == "::1"; }},
+      {{"--queuePort", "1"}, [](auto& o) { return o[Listener::kQueue].named; }},
+      {{"--queueKeepAliveTimeout", "1"},
+       [](auto& o) { return o[Listener::kQueue].keep_alive_s == 1; }},
+      {{"--tableHost", "localhost"}, [](auto& o) { return o[Listener::kTable].named; }},
+      {{"--tablePort", "2"}, [](auto& o) { return o[Listener::kTable].port == 2; }},
+      {{"--tableKeepAliveTimeout", "9"},
+       [](auto& o) { return o[Listener::kTable].keep_alive_s == 9; }},
+      {{"--fileHost", "a"}, [](auto& o) { return o[Listener::kFile].host == "a"; }},
+      {{"--filePort", "3"}, [](auto& o) { return o[Listener::kFile].port == 3; }},
+      {{"--fileKeepAliveTimeout", "9"},
+       [](auto& o) { return o[Listener::kFile].keep_alive_s == 9; }},
+      {{"--smbHost", "b"}, [](auto& o) { return o[Listener::kSmb].host == "b"; }},
+      {{"--smbPort", "4"}, [](auto& o) { return o[Listener::kSmb].port == 4; }},
+      {{"--adminHost", "c"}, [](auto& o) { return o[Listener::kAdmin].host == "c"; }},
+      {{"--adminPort", "5"}, [](auto& o) { return o[Listener::kAdmin].port == 5; }},
+      {{"--location", "/x"}, [](auto& o) { return o.location == "/x" && o.location_given; }},
+      {{"-l", "/x"}, [](auto& o) { return o.location == "/x"; }},
+      {{"-l=/x=y"}, [](auto& o) { return o.location == "/x=y"; }},
+      {{"--inMemoryPersistence"}, [](auto& o) { return o.in_memory; }},
+      {{"--inMemoryPersistence", "--extentMemoryLimit", "0.5"},
+       [](auto& o) { return o.without_effect.size() == 1; }},
+      {{"--config", "f"}, [](auto& o) { return o.config_file == "f"; }},
+      {{"--cert", "c.pem", "--key", "k.pem"},
+       [](auto& o) { return o.cert_file == "c.pem" && o.key_file == "k.pem"; }},
+      {{"--cert", "c.pfx", "--pwd=-x"}, [](auto& o) { return o.cert_password == "-x"; }},
+      {{"--cert", "c.pfx", "--pwd", ""}, [](auto& o) { return o.cert_password.empty(); }},
+      {{"--oauth", "basic", "--cert", "c"}, [](auto& o) { return o.oauth; }},
+      {{"--disableProductStyleUrl"}, [](auto& o) { return !o.product_style_url; }},
+      {{"-s"}, [](auto& o) { return o.silent; }},
+      {{"--silent"}, [](auto& o) { return o.silent; }},
+      {{"-d", "log"}, [](auto& o) { return o.debug_file == "log"; }},
+      {{"--threads", "3"}, [](auto& o) { return o.threads == 3; }},
+      {{"-L", "--skipApiVersionCheck", "--disableTelemetry"},
+       [](auto& o) { return o.without_effect.size() == 3; }},
+      {{"-v"}, [](auto& o) { return o.version; }},
+      {{"-h"}, [](auto& o) { return o.help; }},
+  };
+  for (const Case& c : cases) EXPECT_TRUE(c.holds(parsed(c.arguments))) << c.arguments[0];
+}
+
+TEST(Options, MistakesAreExplained) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string_view part_of_message;
+  };
+  const Case cases[] = {
+      {{"--blobport", "1"}, "did you mean --blobPort?"},
+      {{"--blobPrt=1"}, "did you mean --blobPort?"},
+      {{"--inMemory"}, "unknown flag --inMemory"},
+      {{"--xyz"}, "unknown flag --xyz (--help"},
+      {{"-x"}, "unknown flag -x"},
+      {{"--"}, "unknown flag --"},
+      {{"-"}, "unknown flag -"},
+      {{"start"}, "'start' is not a flag"},
+      {{"--blobPort"}, "--blobPort wants a value"},
+      {{"--blobPort", "-s"}, "--blobPort wants a value"},
+      {{"--blobPort", "65536"}, "0 to 65535"},
+      {{"--blobPort", "-1"}, "wants a value"},
+      {{"--blobPort=-1"}, "0 to 65535"},
+      {{"--blobPort", "80x"}, "0 to 65535"},
+      {{"--blobPort="}, "0 to 65535"},
+      {{"--blobHost="}, "wants an address"},
+      {{"--blobKeepAliveTimeout", "0"}, "seconds from 1"},
+      {{"--threads", "0"}, "1 to 1024"},
+      {{"--threads", "1025"}, "1 to 1024"},
+      {{"--silent=yes"}, "takes no value"},
+      {{"--location="}, "wants a value"},
+      {{"--oauth", "full"}, "only the level 'basic'"},
+      {{"--oauth", "basic"}, "needs HTTPS"},
+      {{"--key", "k"}, "--cert is missing"},
+      {{"--pwd", "p"}, "--cert is missing"},
+      {{"--extentMemoryLimit", "5"}, "only for --inMemoryPersistence"},
+      {{"--inMemoryPersistence", "--extentMemoryLimit", "much"}, "megabytes"},
+      {{"--inMemoryPersistence", "-l", "x"}, "makes no sense"},
+  };
+  for (const Case& c : cases) {
+    const auto options = parse_options(c.arguments);
+    ASSERT_FALSE(options) << c.arguments[0];
+    EXPECT_NE(options.error().find(c.part_of_message), std::string::npos) << options.error();
+  }
+}
+
+TEST(Options, HelpFitsAScreenAndNamesEveryListener) {
+  std::istringstream lines{std::string(help_text())};
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100u) << line;
+  EXPECT_LE(count, 40);
+  for (Listener listener : kListeners) {
+    const std::string flag = "--" + std::string(name(listener)) + "Port PORT";
+    EXPECT_NE(help_text().find(flag), std::string_view::npos) << flag;
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::server

@@ -1,0 +1,69 @@
+#include "server/start_text.h"
+
+#include "base/bytes.h"
+
+namespace kyanite::server {
+
+namespace {
+
+// As the start-up text and connection strings spell it: "Blob" of BlobEndpoint.
+std::string title(Listener listener) {
+  std::string text(name(listener));
+  text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+bool is_http_service(Listener listener) {
+  return listener != Listener::kSmb && listener != Listener::kAdmin;
+}
+
+bool is_well_known(const auth::Account& account) {
+  return account.name == kWellKnownAccount && account.keys.size() == 1 &&
+         base64(account.keys[0].bytes()) == kWellKnownKey;
+}
+
+}  // namespace
+
+std::string url_of(const Started& started) {
+  std::string host = started.endpoint.host;
+  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "::") host = "::1";
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return (started.tls ? "https://" : "http://") + host + ":" +
+         std::to_string(started.endpoint.port);
+}
+
+std::string connection_string(const std::vector<Started>& started, const auth::Account& account,
+                              bool show_key) {
+  std::string text = "DefaultEndpointsProtocol=";
+  const bool tls = !started.empty() && started[0].tls;
+  text.append(tls ? "https" : "http").append(";AccountName=").append(account.name);
+  text.append(";AccountKey=");
+  text.append(show_key ? base64(account.keys[0].bytes()) : "<key of " + account.name + ">");
+  for (const Started& service : started) {
+    if (!is_http_service(service.listener)) continue;
+    text.append(";").append(title(service.listener)).append("Endpoint=");
+    text.append(url_of(service)).append("/").append(account.name);
+  }
+  return text + ";";
+}
+
+std::string start_text(const std::vector<Started>& started, const AccountList& accounts,
+                       const std::string& location, bool show_keys) {
+  std::string text("Kyanite ");
+  text.append(kVersion).append(", data in ").append(location).append("\n");
+  for (const Started& service : started) {
+    std::string label = title(service.listener);
+    label.resize(8, ' ');
+    text.append("  ").append(label).append(url_of(service));
+    if (is_http_service(service.listener)) text.append("/").append(accounts[0].name);
+    text += service.listener == Listener::kAdmin ? "  (/healthz, /metrics)\n" : "\n";
+  }
+  for (const auth::Account& account : accounts) {
+    text.append("Connection string of ").append(account.name).append(":\n  ");
+    text += connection_string(started, account, show_keys || is_well_known(account)) + "\n";
+  }
+  return text + "Ready. Ctrl-C stops.\n";
+}
+
+}  // namespace kyanite::server

@@ -1,0 +1,33 @@
+// What the server prints once it serves: where everything is, ready to be pasted into a client.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "net/server.h"
+#include "server/accounts.h"
+#include "server/options.h"
+
+namespace kyanite::server {
+
+struct Started {
+  Listener listener;
+  net::Endpoint endpoint;
+  bool tls = false;
+};
+
+// "http://127.0.0.1:10000". An address that means every address is shown as the loopback one, which
+// clients can use.
+std::string url_of(const Started& started);
+
+// One string for all services that are served, as the SDKs, az and Storage Explorer take it.
+// Without `show_key` a placeholder stands for the key.
+std::string connection_string(const std::vector<Started>& started, const auth::Account& account,
+                              bool show_key);
+
+// With `show_keys` off, keys stay out of the text, so that they do not end up in logs; the
+// well-known one is always shown.
+std::string start_text(const std::vector<Started>& started, const AccountList& accounts,
+                       const std::string& location, bool show_keys);
+
+}  // namespace kyanite::server

@@ -1,0 +1,57 @@
+#include "server/start_text.h"
+
+#include <gtest/gtest.h>
+
+namespace kyanite::server {
+namespace {
+
+TEST(StartText, Urls) {
+  struct Case {
+    std::string host;
+    bool tls;
+    std::string_view url;
+  };
+  const Case cases[] = {
+      {"127.0.0.1", false, "http://127.0.0.1:80"},
+      {"0.0.0.0", true, "https://127.0.0.1:80"},
+      {"::", false, "http://[::1]:80"},
+      {"::1", false, "http://[::1]:80"},
+      {"box.example", false, "http://box.example:80"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(url_of({Listener::kBlob, {c.host, 80}, c.tls}), c.url);
+  }
+}
+
+TEST(StartText, ConnectionStringNamesEveryServiceAndOnlyThose) {
+  const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, true},
+                                        {Listener::kQueue, {"127.0.0.1", 2}, true},
+                                        {Listener::kSmb, {"127.0.0.1", 3}, false},
+                                        {Listener::kAdmin, {"127.0.0.1", 4}, false}};
+  EXPECT_EQ(connection_string(started, (*parse_account_list("acme:a2V5"))[0], true),
+            "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=a2V5;"
+            "BlobEndpoint=https://127.0.0.1:1/acme;QueueEndpoint=https://127.0.0.1:2/acme;");
+}
+
+TEST(StartText, KeysAreShownOnlyWhenAskedForOrPublic) {
+  const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, false}};
+  const AccountList own = *parse_account_list("acme:a2V5");
+  EXPECT_NE(start_text(started, own, "/x", true).find("a2V5"), std::string::npos);
+  EXPECT_EQ(start_text(started, own, "/x", false).find("a2V5"), std::string::npos);
+  const AccountList well_known = *choose_accounts({}, {"127.0.0.1"});
+  EXPECT_NE(start_text(started, well_known, "/x", false).find(kWellKnownKey), std::string::npos);
+  const AccountList rekeyed = *parse_account_list("devstoreaccount1:a2V5");
+  EXPECT_EQ(start_text(started, rekeyed, "/x", false).find("a2V5"), std::string::npos);
+}
+
+TEST(StartText, ShowsLocationAndListeners) {
+  const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, false},
+                                        {Listener::kAdmin, {"127.0.0.1", 4}, false}};
+  const std::string text = start_text(started, *choose_accounts({}, {}), "/x", false);
+  EXPECT_NE(text.find("data in /x\n"), std::string::npos);
+  EXPECT_NE(text.find("  Blob    http://127.0.0.1:1/devstoreaccount1\n"), std::string::npos);
+  EXPECT_NE(text.find("  Admin   http://127.0.0.1:4  (/healthz, /metrics)\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kyanite::server

@@ -1,0 +1,96 @@
+"""Starts a Kyanite of its own for a test class, on ports the system chooses and data that vanishes with it."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BINARY = os.environ.get("KYANITE_BINARY", str(ROOT / "build" / "release" / "kyanite"))
+
+# Sanitizer builds start slowly on a loaded machine.
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+
+ACCOUNT = "devstoreaccount1"
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+class Server:
+    """A running server. Flags are added to those that set ports and location."""
+
+    def __init__(self, *flags, location=None, env=None):
+        self._own_location = None
+        if location is None and "--inMemoryPersistence" not in flags:
+            self._own_location = location = tempfile.mkdtemp(prefix="kyanite-test-")
+        self.location = location
+        self._log = tempfile.TemporaryFile()
+        where = ["--location", location] if location else []
+        self.process = subprocess.Popen(
+            [BINARY, "--blobPort", "0", "--adminPort", "0", *where, *flags],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env={**os.environ, **(env or {})})
+        self.output = self._read_until_ready()
+        self.connection_string = re.search(r"^  (DefaultEndpointsProtocol=.*)$", self.output, re.MULTILINE)[1]
+        self.blob_url = self._url("Blob")
+        self.admin_url = self._url("Admin")
+
+    def _url(self, label):
+        match = re.search(rf"^  {label} +(https?://\S+)", self.output, re.MULTILINE)
+        return match and match[1]
+
+    def _read_until_ready(self):
+        watchdog = threading.Timer(START_TIMEOUT_S, self.process.kill)
+        watchdog.start()
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line.decode())
+            if line.startswith(b"Ready."):
+                watchdog.cancel()
+                return "".join(lines)
+        watchdog.cancel()
+        self.process.wait()
+        self._remove_location()
+        raise RuntimeError(f"kyanite did not start: {''.join(lines)}{self.log()}")
+
+    def log(self):
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def stop(self):
+        """An orderly end; a server that crashed, hung or leaked (under a sanitizer) fails the test here."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = "a hang: killed after the time-out"
+        self.process.stdout.close()
+        self._remove_location()
+        if code != 0:
+            raise AssertionError(f"kyanite ended with {code}: {self.log()[-4000:]}")
+
+    def kill(self):
+        """As a power cut for the process: nothing is flushed or said. The location stays."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def _remove_location(self):
+        if self._own_location:
+            shutil.rmtree(self._own_location, ignore_errors=True)
+
+
+class ServerTestCase(unittest.TestCase):
+    """Tests that share one server: self.server."""
+
+    flags = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*cls.flags)
+        cls.addClassCleanup(cls.server.stop)
