@@ -13,8 +13,8 @@ namespace kyanite::auth {
 
 // What an operation demands. One per row of the operation tables.
 struct Need {
-  // The account SAS resource type that covers it: 's', 'c' or 'o'.
-  char resource_type = 'o';
+  // The account SAS resource types that cover it: any one of "s", "c", "o" named here.
+  Letters resource_type = 'o';
   // Any one of these letters suffices. Empty: no account SAS can do it.
   Letters account_sas;
   // Any one of these letters suffices, in a service or user delegation SAS. Empty: none can do it.

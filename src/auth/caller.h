@@ -21,6 +21,7 @@ class Letters {
   constexpr Letters(std::string_view letters) {  // NOLINT: written as text in the operation tables.
     for (char letter : letters) add(letter);
   }
+  constexpr Letters(char letter) { add(letter); }                                 // NOLINT
   constexpr Letters(const char* letters) : Letters(std::string_view(letters)) {}  // NOLINT
   // Nothing when a character is not in `allowed`.
   static std::optional<Letters> parse(std::string_view text, Letters allowed);
@@ -105,6 +106,7 @@ struct Caller {
   Letters services;        // account SAS: b q t f
   Letters resource_types;  // account SAS: s c o
   Scope scope = Scope::kAccount;
+  std::string container;  // service and user delegation SAS: the container, queue, table or share
   std::string directory;  // the granted directory of Scope::kDirectory, without slashes at the ends
   Time start;
   Time expiry;
@@ -118,6 +120,9 @@ struct Caller {
   // Bearer and user delegation SAS: the identity behind.
   std::string object_id;
   std::string tenant_id;
+  // User delegation SAS: the user (suoid) whose own rights on the path must be checked besides the
+  // SAS.
+  std::string unchecked_object_id;
 
   bool is_sas() const {
     return kind == Kind::kAccountSas || kind == Kind::kServiceSas ||

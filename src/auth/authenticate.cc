@@ -1,0 +1,85 @@
+#include "auth/authenticate.h"
+
+#include "auth/bearer.h"
+#include "auth/failure.h"
+#include "auth/sas.h"
+#include "auth/shared_key.h"
+#include "base/bytes.h"
+#include "wire/query.h"
+#include "wire/version.h"
+
+namespace kyanite::auth {
+
+namespace {
+constexpr wire::Version kBearerChallenges{20191212};
+
+// What follows "Bearer ", or nothing for other schemes.
+std::optional<std::string_view> bearer_token(std::string_view authorization) {
+  static constexpr std::string_view kScheme = "Bearer ";
+  if (!equals_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) return {};
+  return trim(authorization.substr(kScheme.size()));
+}
+
+Caller anonymous(const http::Request& request, const wire::Query& query) {
+  auto version = wire::Version::parse(request.headers.get("x-ms-version"));
+  if (!version) version = wire::Version::parse(query.get("api-version"));
+  Caller caller;
+  caller.expects_challenge = version && *version >= kBearerChallenges;
+  return caller;
+}
+
+// A SAS bound to one user (sduoid) counts only beside that user's own token.
+wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Request& request,
+                                      const wire::Query& query, const Target& target,
+                                      const Account& account, const Settings& settings, Time now) {
+  auto bearer = verify_bearer(token, request, target, settings.token_rules, now);
+  if (!bearer) return bearer;
+  auto caller = verify_sas(request, query, target, account, now);
+  if (!caller) return caller;
+  const std::string_view tenant =
+      query.get("skdutid").empty() ? std::string_view(caller->tenant_id) : query.get("skdutid");
+  if (caller->kind != Caller::Kind::kUserDelegationSas ||
+      bearer->object_id != query.get("sduoid") || bearer->tenant_id != tenant) {
+    return authentication_failed("The token is not that of the signed delegated user.");
+  }
+  return caller;
+}
+}  // namespace
+
+wire::Result<Caller> authenticate(const http::Request& request, const wire::Query& query,
+                                  const Target& target, const Settings& settings, Time now) {
+  const Account* account = settings.accounts->find(target.account);
+  if (account == nullptr) return wire::Error(wire::Code::kResourceNotFound);
+  const auto authorization = request.headers.find("authorization");
+  const bool bound = query.has("sduoid");
+  if (authorization) {
+    // The header decides, whatever the query says: it is the stronger credential, and it is what
+    // the service looks at first.
+    if (request.headers.count("authorization") > 1)
+      return wire::Error(wire::Code::kInvalidAuthenticationInfo);
+    if (const auto token = bearer_token(*authorization)) {
+      if (bound && query.has("sig")) {
+        return verify_bound_sas(*token, request, query, target, *account, settings, now);
+      }
+      return verify_bearer(*token, request, target, settings.token_rules, now);
+    }
+    const auto credential = SharedKeyCredential::parse(*authorization);
+    if (!credential) return wire::Error(wire::Code::kInvalidAuthenticationInfo);
+    return verify_shared_key(*credential, request, query, target, *account, now);
+  }
+  if (query.has("sig")) {
+    if (bound)
+      return authentication_failed("The signed delegated user must authenticate with a token.");
+    return verify_sas(request, query, target, *account, now);
+  }
+  return anonymous(request, query);
+}
+
+std::string challenge(const Settings& settings) {
+  const std::string tenant =
+      settings.token_rules == nullptr ? "common" : settings.token_rules->tenant();
+  return "Bearer authorization_uri=https://login.microsoftonline.com/" + tenant +
+         "/oauth2/authorize resource_id=https://storage.azure.com";
+}
+
+}  // namespace kyanite::auth

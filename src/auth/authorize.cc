@@ -1,0 +1,144 @@
+#include "auth/authorize.h"
+
+#include <algorithm>
+
+#include "auth/failure.h"
+#include "auth/sas.h"
+
+namespace kyanite::auth {
+
+namespace {
+using wire::Code;
+
+char service_letter(wire::Service service) { return name(service).front(); }
+
+// Nobody learns from a refusal whether a private container exists. Clients that speak a version
+// with bearer challenges are asked for a token, older ones are told that there is nothing.
+wire::Error refuse_anonymous(const Caller& caller) {
+  return caller.expects_challenge ? wire::Error(Code::kNoAuthenticationInformation)
+                                  : wire::Error(Code::kResourceNotFound);
+}
+
+wire::Result<void> authorize_anonymous(const Caller& caller, const Need& need, const Acl& acl) {
+  const bool open = need.anonymous != PublicAccess::kNone && acl.public_access >= need.anonymous;
+  if (!open) return refuse_anonymous(caller);
+  return {};
+}
+
+wire::Result<void> authorize_account_sas(const Caller& caller, const Need& need,
+                                         const Target& target) {
+  if (need.account_sas.empty()) return wire::Error(Code::kAuthorizationFailure);
+  if (!caller.services.has(service_letter(target.service)))
+    return wire::Error(Code::kAuthorizationServiceMismatch);
+  if (!caller.resource_types.has_any_of(need.resource_type)) {
+    return wire::Error(Code::kAuthorizationResourceTypeMismatch);
+  }
+  if (!caller.permissions.has_any_of(need.account_sas))
+    return wire::Error(Code::kAuthorizationPermissionMismatch);
+  return {};
+}
+
+wire::Result<void> authorize_service_sas(const Caller& caller, const Need& need,
+                                         const Target& target) {
+  if (caller.policy_pending)
+    return authentication_failed("SAS identifier cannot be found for specified signed identifier");
+  if (need.service_sas.empty()) return wire::Error(Code::kAuthorizationFailure);
+  if (!caller.permissions.has_any_of(need.service_sas))
+    return wire::Error(Code::kAuthorizationPermissionMismatch);
+  // The user named by suoid has no rights of its own here: paths carry no access control lists.
+  if (!caller.unchecked_object_id.empty())
+    return wire::Error(Code::kAuthorizationPermissionMismatch);
+  if (target.entity && !caller.key_range.contains(target.entity->partition, target.entity->row)) {
+    return wire::Error(Code::kAuthorizationFailure);
+  }
+  return {};
+}
+
+// A field comes from the token or from the policy, never from both.
+template <class T>
+bool clash(const T& in_token, const T& in_policy, const T& unset) {
+  return !(in_token == unset) && !(in_policy == unset);
+}
+}  // namespace
+
+bool needs_acl(const Caller& caller, const Need& need) {
+  if (caller.kind == Caller::Kind::kAnonymous) return need.anonymous != PublicAccess::kNone;
+  return caller.policy_pending;
+}
+
+wire::Result<void> apply_policy(Caller& caller, const std::vector<AccessPolicy>& policies,
+                                Time now) {
+  if (!caller.policy_pending) return {};
+  const auto policy =
+      std::find_if(policies.begin(), policies.end(),
+                   [&](const AccessPolicy& candidate) { return candidate.id == caller.policy_id; });
+  if (policy == policies.end()) {
+    return authentication_failed("SAS identifier cannot be found for specified signed identifier");
+  }
+  const Letters granted(policy->permission);
+  if (clash(caller.start, policy->start, Time{})) {
+    return authentication_failed(
+        "Signed start must be specified in signature or SAS identifier, not in both");
+  }
+  if (clash(caller.expiry, policy->expiry, Time{})) {
+    return authentication_failed(
+        "Signed expiry must be specified in signature or SAS identifier, not in both");
+  }
+  if (clash(caller.permissions, granted, Letters())) {
+    return authentication_failed(
+        "Signed permissions must be specified in signature or SAS identifier, not in both");
+  }
+  if (!caller.start.set()) caller.start = policy->start;
+  if (!caller.expiry.set()) caller.expiry = policy->expiry;
+  if (caller.permissions.empty()) caller.permissions = granted;
+  if (!caller.expiry.set()) {
+    return authentication_failed("Signed expiry must be specified in signature or SAS identifier");
+  }
+  if (caller.permissions.empty()) {
+    return authentication_failed(
+        "Signed permissions must be specified in signature or SAS identifier");
+  }
+  if (auto timely = check_window(caller.start, caller.expiry, now); !timely) return timely;
+  caller.policy_pending = false;
+  return {};
+}
+
+wire::Result<void> authorize(const Caller& caller, const Need& need, const Target& target,
+                             const Acl& acl) {
+  if (need.bearer_only && caller.kind != Caller::Kind::kBearer) {
+    if (caller.kind == Caller::Kind::kAnonymous) return refuse_anonymous(caller);
+    return authentication_failed("Only authentication scheme Bearer is supported");
+  }
+  switch (caller.kind) {
+    case Caller::Kind::kAnonymous:
+      return authorize_anonymous(caller, need, acl);
+    case Caller::Kind::kOwner:
+      return {};
+    case Caller::Kind::kAccountSas:
+      return authorize_account_sas(caller, need, target);
+    case Caller::Kind::kServiceSas:
+    case Caller::Kind::kUserDelegationSas:
+      return authorize_service_sas(caller, need, target);
+    case Caller::Kind::kBearer:
+      if (!need.bearer) return wire::Error(Code::kAuthorizationFailure);
+      return {};
+  }
+  return wire::Error(Code::kAuthorizationFailure);
+}
+
+bool may_overwrite(const Caller& caller) {
+  switch (caller.kind) {
+    case Caller::Kind::kOwner:
+    case Caller::Kind::kBearer:
+      return true;
+    case Caller::Kind::kAccountSas:
+    case Caller::Kind::kServiceSas:
+    case Caller::Kind::kUserDelegationSas:
+      return caller.permissions.has('w');
+    case Caller::Kind::kAnonymous:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace kyanite::auth

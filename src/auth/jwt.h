@@ -1,0 +1,35 @@
+// JSON web tokens in their compact form: header.claims.signature, each base64url.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kyanite::auth {
+
+// Longer tokens are refused unread.
+inline constexpr size_t kMaxTokenBytes = 32 * 1024;
+
+struct Jwt {
+  std::string algorithm;
+  std::string key_id;
+  std::string issuer;
+  std::vector<std::string> audiences;
+  std::optional<int64_t> not_before;  // Unix seconds
+  std::optional<int64_t> expires;     // Unix seconds
+  std::string object_id;
+  std::string tenant_id;
+  std::string_view signed_part;  // header and claims as sent; points into the token
+  std::string signature;         // decoded
+
+  // Nothing when the token is not of the form, or a claim above has the wrong type. Says nothing
+  // about its truth.
+  static std::optional<Jwt> parse(std::string_view token);
+};
+
+// Without padding.
+std::optional<std::string> unbase64url(std::string_view text);
+
+}  // namespace kyanite::auth
