@@ -19,6 +19,7 @@ TEST(AppendPosition, Conditions) {
       {"before the end", {512, {}}, 1024, 512, AppendError::kPositionNotMet},
       {"past the end", {1025, {}}, 1024, 512, AppendError::kPositionNotMet},
       {"fills up to the limit", {{}, 1536}, 1024, 512, {}},
+      {"nothing more at the limit", {{}, 1024}, 1024, 0, {}},
       {"one past the limit", {{}, 1535}, 1024, 512, AppendError::kMaxSizeNotMet},
       {"already past the limit", {{}, 1023}, 1024, 0, AppendError::kMaxSizeNotMet},
       {"sum wraps around", {{}, 1023}, UINT64_MAX, 2, AppendError::kMaxSizeNotMet},
@@ -29,7 +30,9 @@ TEST(AppendPosition, Conditions) {
   for (const Row& row : rows) {
     auto result = check_append(row.conditions, row.size, row.added);
     EXPECT_EQ(result.ok(), !row.error) << row.what;
-    if (!result.ok() && row.error) EXPECT_EQ(result.error(), *row.error) << row.what;
+    if (!result.ok() && row.error) {
+      EXPECT_EQ(result.error(), *row.error) << row.what;
+    }
   }
 }
 

@@ -137,7 +137,9 @@ TEST(Lease, EveryActionInEveryState) {
 TEST(Lease, ReleaseAndWriteForgetEverything) {
   for (LeaseState state : kAllStates) {
     Lease lease = lease_in(state);
-    if (state != LeaseState::kAvailable) ASSERT_TRUE(release_lease(lease, kA).ok());
+    if (state != LeaseState::kAvailable) {
+      ASSERT_TRUE(release_lease(lease, kA).ok());
+    }
     EXPECT_EQ(lease, Lease{});
   }
   for (LeaseState state : {LeaseState::kExpired, LeaseState::kBroken}) {
@@ -290,7 +292,9 @@ TEST(Lease, FilesBreakAtOnce) {
 
 TEST(Lease, ValidDurationsAndPeriods) {
   for (const LeaseRules& rules : {kBlobLeaseRules, kContainerLeaseRules, kShareLeaseRules}) {
-    for (int64_t seconds : {-1, 15, 16, 60}) EXPECT_TRUE(is_valid_lease_duration(rules, seconds));
+    for (int64_t seconds : {-1, 15, 16, 60}) {
+      EXPECT_TRUE(is_valid_lease_duration(rules, seconds));
+    }
     for (int64_t seconds : {-10, -2, 0, 10, 14, 61}) {
       EXPECT_FALSE(is_valid_lease_duration(rules, seconds)) << seconds;
     }
@@ -298,8 +302,12 @@ TEST(Lease, ValidDurationsAndPeriods) {
   }
   EXPECT_TRUE(is_valid_lease_duration(kFileLeaseRules, kInfiniteLease));
   EXPECT_FALSE(is_valid_lease_duration(kFileLeaseRules, 20));
-  for (int64_t seconds : {0, 1, 60}) EXPECT_TRUE(is_valid_break_period(seconds));
-  for (int64_t seconds : {-1, 61}) EXPECT_FALSE(is_valid_break_period(seconds));
+  for (int64_t seconds : {0, 1, 60}) {
+    EXPECT_TRUE(is_valid_break_period(seconds));
+  }
+  for (int64_t seconds : {-1, 61}) {
+    EXPECT_FALSE(is_valid_break_period(seconds));
+  }
 }
 
 TEST(Lease, UseByState) {
@@ -349,7 +357,9 @@ TEST(Lease, UseByState) {
       auto result = check_lease_use(lease_in(state, row.duration_s), row.presented, row.use, kNow);
       const Error& expected = row.errors[static_cast<int>(state)];
       ASSERT_EQ(result.ok(), !expected);
-      if (expected) EXPECT_EQ(result.error(), *expected);
+      if (expected) {
+        EXPECT_EQ(result.error(), *expected);
+      }
     }
   }
 }

@@ -138,9 +138,13 @@ TEST(LeaseWalk, AgreesWithAModelThatHasTimers) {
         break;
     }
     ASSERT_EQ(actual, expected) << "step " << step;
-    if (!actual) ASSERT_EQ(lease, before) << "step " << step;
+    if (!actual) {
+      ASSERT_EQ(lease, before) << "step " << step;
+    }
     ASSERT_EQ(lease_state(lease, now), model.state) << "step " << step;
-    if (model.state != LeaseState::kAvailable) ASSERT_EQ(lease.id, model.holder) << "step " << step;
+    if (model.state != LeaseState::kAvailable) {
+      ASSERT_EQ(lease.id, model.holder) << "step " << step;
+    }
   }
 }
 
