@@ -1,0 +1,125 @@
+// Starting and stopping: what is printed, what is refused and why, signals, the admin pages.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { ACCOUNT, KEY, Server, run } from './server.mjs';
+
+let directory;
+before(async () => (directory = await mkdtemp(path.join(tmpdir(), 'kyanite-startup-'))));
+after(() => rm(directory, { recursive: true, force: true }));
+
+test('help and version end at once', async () => {
+  const help = await run(['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.output, /--blobPort/);
+  assert.ok(help.output.split('\n').length <= 41);
+  assert.deepEqual(await run(['-v']), { code: 0, output: 'kyanite 0.1.0\n', errors: '' });
+});
+
+test('mistakes are refused before anything is touched', async (t) => {
+  const wildcard = ['--blobHost', '0.0.0.0'];
+  const cases = [
+    ['unknown flag', ['--blobProt', '1'], {}, /did you mean --blobPort\?/],
+    ['well-known account for everyone', wildcard, {}, /0\.0\.0\.0.*AZURITE_ACCOUNTS/],
+    ['bad key', [], { AZURITE_ACCOUNTS: 'acme:???' }, /AZURITE_ACCOUNTS.*acme is not base64/],
+    ['missing configuration', ['--config', '/nonexistent'], {}, /\/nonexistent/],
+    ['missing certificate', ['--cert', '/nonexistent', '--key', '/nonexistent'], {}, /\/nonexistent/],
+  ];
+  for (const [name, flags, env, message] of cases) {
+    await t.test(name, async () => {
+      const location = path.join(directory, 'never');
+      const result = await run(['-l', location, '--blobPort', '0', '--adminPort', '0', ...flags], env);
+      assert.equal(result.code, 1);
+      assert.match(result.errors, message);
+      assert.equal(result.output, '');
+      await assert.rejects(rm(location), { code: 'ENOENT' });
+    });
+  }
+});
+
+test('an unwritable location is refused', async () => {
+  const file = path.join(directory, 'a-file');
+  await writeFile(file, '');
+  const result = await run(['-l', file, '--blobPort', '0', '--adminPort', '0']);
+  assert.equal(result.code, 1);
+  assert.match(result.errors, /a-file/);
+});
+
+test('a second process on the same location is refused', async () => {
+  const server = await Server.start();
+  const second = await run(['-l', server.location, '--blobPort', '0', '--adminPort', '0']);
+  assert.equal(second.code, 1);
+  assert.match(second.errors, /another process|in use/i);
+  await server.stop();
+});
+
+test('a taken port is named', async () => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address();
+  const flags = ['--inMemoryPersistence', '--adminPort', '0'];
+  const result = await run([...flags, '--blobPort', String(port)]);
+  taken.close();
+  assert.equal(result.code, 1);
+  assert.match(result.errors, new RegExp(`${port}`));
+});
+
+test('the start-up text has a ready connection string', async () => {
+  const server = await Server.start();
+  assert.match(server.connectionString, new RegExp(`AccountName=${ACCOUNT};`));
+  assert.ok(server.connectionString.includes(`AccountKey=${KEY};`));
+  assert.ok(server.connectionString.includes(`BlobEndpoint=${server.blobUrl};`));
+  assert.ok(server.output.includes(server.location));
+  await server.stop();
+});
+
+test('accounts come from environment and configuration; their keys are not printed', async () => {
+  const config = path.join(directory, 'config.json');
+  await writeFile(config, JSON.stringify({ accounts: [{ name: 'fromfile', keys: ['ZmlsZQ=='] }] }));
+  const server = await Server.start({
+    flags: ['--config', config, '--blobHost', '0.0.0.0'],
+    env: { AZURITE_ACCOUNTS: 'fromenv:ZW52:ZW52Mg==' },
+  });
+  assert.match(server.output, /AccountName=fromenv/);
+  assert.match(server.output, /AccountName=fromfile/);
+  assert.doesNotMatch(server.output, /devstoreaccount1|ZmlsZQ|ZW52/);
+  await server.stop();
+});
+
+test('flags without effect and services not served are said in the log', async () => {
+  const server = await Server.start({ flags: ['--disableTelemetry', '--queuePort', '12345'] });
+  assert.match(server.log, /disableTelemetry/);
+  assert.match(server.log, /queue/);
+  await server.stop();
+});
+
+test('health and metrics', async () => {
+  const server = await Server.start();
+  const health = await fetch(`${server.adminUrl}/healthz`);
+  assert.equal(health.status, 200);
+  assert.equal(await health.text(), 'ok\n');
+  const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+  assert.match(metrics, /^process_resident_memory_bytes \d+$/m);
+  assert.match(metrics, /^kyanite_connections_open \d+$/m);
+  for (const line of metrics.trimEnd().split('\n')) {
+    assert.match(line, /^(# (TYPE|HELP) .+|[a-z_]+(\{.*\})? [0-9.e+-]+)$/);
+  }
+  assert.equal((await fetch(`${server.adminUrl}/`)).status, 404);
+  assert.equal((await fetch(`${server.adminUrl}/healthz`, { method: 'POST' })).status, 405);
+  await server.stop();
+});
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  test(`${signal} ends it with success, an idle connection or not`, async () => {
+    const server = await Server.start();
+    const idle = net.connect(new URL(server.blobUrl).port, '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    idle.on('error', () => {});
+    server.process.kill(signal);
+    assert.deepEqual(await server.exited, { code: 0, signal: null });
+    await server.stop();
+  });
+}
