@@ -16,9 +16,10 @@ struct ETag {
   Time changed;  // Unset: a tag that no object has.
 
   bool operator==(const ETag&) const = default;
-  std::string quoted() const;  // "0x8DA7CBC1D6451F1", with the double quotes: the response header.
-  std::string unquoted()
-      const;  // 0x8DA7CBC1D6451F1: listings, and headers of versions before 2011-08-18.
+  // "0x8DA7CBC1D6451F1", with the double quotes: the response header.
+  std::string quoted() const;
+  // 0x8DA7CBC1D6451F1: listings, and the header in versions before 2011-08-18.
+  std::string unquoted() const;
 };
 
 // The instant to store for a change made now to an object last changed at `previous` (unset: a new
@@ -29,8 +30,7 @@ Time next_modified(Time now, Time previous);
 // The value of an If-Match or If-None-Match header.
 struct TagList {
   struct Tag {
-    ETag etag;  // Unset when the text is well formed but not a tag this server writes: it equals no
-                // object's.
+    ETag etag;  // Unset for a well-formed tag this server never writes: no object has it.
     bool weak = false;
 
     bool operator==(const Tag&) const = default;

@@ -24,9 +24,8 @@ inline constexpr int32_t kMaxBreakSeconds = 60;
 struct Lease {
   std::string id;          // The current or last holder's; empty: none.
   int32_t duration_s = 0;  // As acquired: kInfiniteLease or 15..60; 0: none.
-  Time expires;     // Set exactly when the duration is fixed. From this instant on the lease is
-                    // expired.
-  Time break_ends;  // Set by break. From this instant on the lease is broken.
+  Time expires;            // Set for fixed durations. From this instant on the lease is expired.
+  Time break_ends;         // Set by break. From this instant on the lease is broken.
 
   bool operator==(const Lease&) const = default;
 };
@@ -86,8 +85,7 @@ void on_write(Lease& lease, Time now);
 
 enum class LeaseUse {
   // Reads, Snapshot Blob, Set Blob Tier, and all container and share operations but deletion: go on
-  // beside any lease, but an
-  // id that is sent must be right.
+  // beside any lease, but an id that is sent must be right.
   kShared,
   // Writes to blobs and files, deletion of anything: need the id while the lease is locked.
   kExclusive,
@@ -100,9 +98,9 @@ enum class LeaseUse {
 enum class LeaseUseError {  // all 412; {Blob,Container,File} by the kind of object
   kIdMissing,               // LeaseIdMissing
   kIdMismatch,              // LeaseIdMismatchWith...Operation
-  kNotPresent,        // LeaseNotPresentWith...Operation; also for an object that does not exist
-  kLost,              // LeaseLost
-  kInfiniteRequired,  // InfiniteLeaseDurationRequired
+  kNotPresent,              // LeaseNotPresentWith...Operation; also if there is no such object
+  kLost,                    // LeaseLost
+  kInfiniteRequired,        // InfiniteLeaseDurationRequired
 };
 
 // `presented` is the request's x-ms-lease-id. If one is presented and this succeeds, the caller

@@ -84,15 +84,15 @@ enum class Operation {
   kRead,            // Since version 2013-08-15: any mix of headers; a fresh copy is answered 304.
   kReadBefore2013,  // Mixes are restricted as for writes.
   kUpdate,          // Changes or deletes something that must exist.
-  kCreate,  // Creates, or replaces what exists: Put Blob, Put Block List, Copy Blob and their like.
+  kCreate,          // Creates or replaces: Put Blob, Put Block List, Copy Blob and their like.
 };
 
 // What the headers are about.
 struct Target {
   bool exists = false;
   Time changed;  // When it exists: the instant its ETag and Last-Modified come from.
-  bool tags_match =
-      false;  // Whether the x-ms-if-tags expression holds for its tags (for none, if missing).
+  // Whether the x-ms-if-tags expression holds for its tags (for no tags, if it is missing).
+  bool tags_match = false;
   // The request carries the id of the lease now held on the target. `If-None-Match: *` then lets a
   // create-or-replace pass: the service takes the holder's replacement for intended.
   bool lease_held = false;
