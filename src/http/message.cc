@@ -1,6 +1,7 @@
 #include "http/message.h"
 
 #include "base/bytes.h"
+#include "http/chars.h"
 
 namespace kyanite::http {
 
@@ -11,10 +12,33 @@ std::optional<std::string_view> Headers::find(std::string_view name) const {
   return {};
 }
 
+void Headers::set(std::string_view name, std::string_view value) {
+  for (auto& line : lines_) {
+    if (equals_ignoring_case(line.name, name)) {
+      line.value = value;
+      return;
+    }
+  }
+  add(name, value);
+}
+
 size_t Headers::count(std::string_view name) const {
   size_t found = 0;
   for (const auto& line : lines_) found += equals_ignoring_case(line.name, name) ? 1 : 0;
   return found;
+}
+
+Reply& Reply::header(std::string_view name, std::string_view value) {
+  head.append(name).append(": ");
+  while (true) {
+    const size_t clean = find_control(value);
+    head.append(value.substr(0, clean));
+    if (clean == value.size()) break;
+    head.push_back(' ');
+    value.remove_prefix(clean + 1);
+  }
+  head.append("\r\n");
+  return *this;
 }
 
 Reply& Reply::header(std::string_view name, uint64_t value) {

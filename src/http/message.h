@@ -1,5 +1,5 @@
-// A request and a reply as the rest of the server sees them: no sockets, no Azure. Bodies stream both ways, one chunk in
-// memory at a time.
+// A request and a reply as the rest of the server sees them: no sockets, no Azure. Bodies stream
+// both ways, one chunk in memory at a time.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,15 @@ struct Header {
 class Headers {
  public:
   void add(std::string_view name, std::string_view value) { lines_.push_back({name, value}); }
+  // Gives the first line of that name this value, or adds one.
+  void set(std::string_view name, std::string_view value);
   void clear() { lines_.clear(); }
   // The first line of that name. Absent and empty differ.
   std::optional<std::string_view> find(std::string_view name) const;
   // The value or "".
-  std::string_view get(std::string_view name) const { return find(name).value_or(std::string_view()); }
+  std::string_view get(std::string_view name) const {
+    return find(name).value_or(std::string_view());
+  }
   bool has(std::string_view name) const { return find(name).has_value(); }
   size_t count(std::string_view name) const;
   auto begin() const { return lines_.begin(); }
@@ -48,12 +52,13 @@ enum class BodyError {
   kMalformed,     // Bad chunked framing.
 };
 
-// The body of a request, pulled by whoever needs it; unread, it stays in the socket and the peer waits.
+// The body of a request, pulled by whoever needs it; unread, it stays in the socket and the peer
+// waits.
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  // The next bytes, at most kChunkBytes and full chunks as long as there are any; an empty Buffer at the end, and again when
-  // called after it.
+  // The next bytes, at most kChunkBytes and full chunks as long as there are any; an empty Buffer
+  // at the end, and again when called after it.
   virtual Task<Result<Buffer, BodyError>> next() = 0;
   // Declared by Content-Length; nothing when chunked.
   virtual std::optional<uint64_t> length() const = 0;
@@ -72,7 +77,8 @@ struct Request {
 };
 
 enum class StreamError {
-  kFailed,  // The source failed midway; the connection is cut so that the peer cannot mistake it for the end.
+  kFailed,  // The source failed midway; the connection is cut so that the peer cannot mistake it
+            // for the end.
 };
 
 // A reply body that is produced while it is sent.
@@ -85,7 +91,8 @@ class BodyStream {
 
 struct Reply {
   int status = 200;
-  // "Name: value\r\n" for each line. Content-Length, Transfer-Encoding, Connection and Date are the connection's business.
+  // "Name: value\r\n" for each line. Content-Length, Transfer-Encoding, Connection and Date are the
+  // connection's business.
   std::string head;
 
   // The body: none, a string, bytes kept alive by a shared owner, or a stream.
@@ -94,8 +101,8 @@ struct Reply {
     std::string_view bytes;
   };
   std::variant<std::monostate, std::string, Shared, std::unique_ptr<BodyStream>> body;
-  // For streams: the exact length; without it the body is sent chunked. A reply to HEAD announces a length by this and
-  // sends no body.
+  // For streams: the exact length; without it the body is sent chunked. A reply to HEAD announces a
+  // length by this and sends no body.
   std::optional<uint64_t> stream_length;
 
   // For the log and metrics; not sent.
@@ -105,11 +112,9 @@ struct Reply {
   Reply() = default;
   explicit Reply(int code) : status(code) {}
 
-  Reply& header(std::string_view name, std::string_view value) {
-    head.reserve(head.size() + name.size() + value.size() + 4);
-    head.append(name).append(": ").append(value).append("\r\n");
-    return *this;
-  }
+  // Control characters in the value become blanks: no value, wherever it came from, can begin a
+  // line of its own.
+  Reply& header(std::string_view name, std::string_view value);
   Reply& header(std::string_view name, uint64_t value);
   bool has_header(std::string_view name) const;
 };

@@ -1,4 +1,5 @@
-// One peer: bytes in, bytes out, plain or TLS. Knows no protocol; HTTP (http_session.h) and others stand on it.
+// One peer: bytes in, bytes out, plain or TLS. Knows no protocol; HTTP (http_session.h) and others
+// stand on it.
 #pragma once
 
 #include <sys/uio.h>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/task.h"
 #include "net/options.h"
@@ -34,7 +36,8 @@ class Counter {
 
 class Connection;
 
-// One event loop with what its connections share. Lives on the loop's thread, except for the counters.
+// One event loop with what its connections share. Lives on the loop's thread, except for the
+// counters.
 struct Shard {
   explicit Shard(const Timeouts& times) : timeouts(times) {}
 
@@ -46,6 +49,7 @@ struct Shard {
   Counter bytes_in;
   Counter bytes_out;
   bool draining = false;  // The server stops: finish the request at hand and end.
+  std::vector<Socket*> listening;
   std::list<Connection> connections;
 };
 
@@ -62,11 +66,12 @@ struct Progress {
   size_t bytes = 0;
 };
 
-// Used on its loop's thread. One coroutine may read while another writes, unless the connection is secure.
+// Used on its loop's thread. One coroutine may read while another writes, unless the connection is
+// secure.
 class Connection {
  public:
-  // Takes the descriptor over.
-  Connection(Shard& shard, int descriptor, std::string peer, const TlsContext* tls);
+  // Throws std::bad_alloc.
+  Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -94,13 +99,15 @@ class Connection {
   struct IdleWait;
   IdleWait wait_idle(Progress::Step wanted, int64_t deadline_ms);
 
-  // Whole transfers; false when the peer is gone or takes nothing for Timeouts::send. write_all changes `pieces`.
+  // Whole transfers; false when the peer is gone or takes nothing for Timeouts::send. write_all
+  // changes `pieces`.
   Task<bool> write_all(std::span<iovec> pieces, bool more = false);
   Task<bool> send_file(os::FileSlice slice);
   // The TLS handshake, within Timeouts::handshake; true at once for plain connections.
   Task<bool> handshake();
-  // Tells the peer that nothing follows and discards what it still sends, until it ends or Timeouts::linger has passed.
-  // Closing with unread bytes would make the kernel drop the reply on its way.
+  // Tells the peer that nothing follows and discards what it still sends, until it ends or
+  // Timeouts::linger has passed. Closing with unread bytes would make the kernel drop the reply on
+  // its way.
   Task<void> linger();
 
   // Called by the server. Ends an idle wait; ends all waits and breaks the connection.

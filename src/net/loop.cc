@@ -96,7 +96,8 @@ void Loop::poll(bool may_sleep) {
   });
 }
 
-// One round only: what becomes ready meanwhile waits until sockets were polled again, so nobody starves.
+// One round only: what becomes ready meanwhile waits until sockets were polled again, so nobody
+// starves.
 void Loop::run_ready() {
   running_.swap(ready_);
   for (const auto coroutine : running_) coroutine.resume();

@@ -1,5 +1,6 @@
-// An event loop: one thread that runs coroutines whose sockets are ready, whose time has come, or that were posted to it.
-// Edge-triggered epoll; a socket is registered once, so that a request costs no epoll_ctl.
+// An event loop: one thread that runs coroutines whose sockets are ready, whose time has come, or
+// that were posted to it. Edge-triggered epoll; a socket is registered once, so that a request
+// costs no epoll_ctl.
 #pragma once
 
 #include <coroutine>
@@ -43,8 +44,8 @@ class Loop final : public Executor {
   // Milliseconds of the steady clock, as of the last turn of the loop.
   int64_t now_ms() const { return now_ms_; }
 
-  // co_await loop.turn(): continues on the loop's thread after everything else that is ready; from another thread, moves
-  // there.
+  // co_await loop.turn(): continues on the loop's thread after everything else that is ready; from
+  // another thread, moves there.
   auto turn() {
     struct Awaiter {
       Loop& loop;

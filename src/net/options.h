@@ -1,4 +1,5 @@
-// What an operator or a test may set about connections. Every wait on a peer ends by one of these times.
+// What an operator or a test may set about connections. Every wait on a peer ends by one of these
+// times.
 #pragma once
 
 #include <chrono>
@@ -9,15 +10,15 @@ namespace kyanite::net {
 struct Timeouts {
   std::chrono::milliseconds handshake{10'000};  // A TLS handshake from accept to end.
   std::chrono::milliseconds idle{120'000};      // Between two requests of a kept connection.
-  std::chrono::milliseconds head{30'000};       // From a request's first byte to the end of its head.
-  std::chrono::milliseconds body{60'000};       // Without one byte of an awaited request body.
-  std::chrono::milliseconds send{60'000};       // Without one byte of the reply being taken.
-  std::chrono::milliseconds linger{5'000};      // After a reply that closes, for the peer to read it.
+  std::chrono::milliseconds head{30'000};   // From a request's first byte to the end of its head.
+  std::chrono::milliseconds body{60'000};   // Without one byte of an awaited request body.
+  std::chrono::milliseconds send{60'000};   // Without one byte of the reply being taken.
+  std::chrono::milliseconds linger{5'000};  // After a reply that closes, for the peer to read it.
 };
 
 struct Options {
-  int threads = 0;                   // Event loops; 0: one for each CPU this process may use.
-  size_t max_connections = 16'384;   // Over all listeners; one more is answered 503 and closed.
+  int threads = 0;                  // Event loops; 0: one for each CPU this process may use.
+  size_t max_connections = 16'384;  // Over all listeners; one more is answered 503 and closed.
   Timeouts timeouts;
 };
 

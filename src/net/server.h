@@ -1,5 +1,6 @@
-// The listeners and event loops of the process: accepts connections, hands each to the protocol of its listener and stops
-// in order. Each loop has its own thread and its own listening sockets; a connection stays on one loop for life.
+// The listeners and event loops of the process: accepts connections, hands each to the protocol of
+// its listener and stops in order. Each loop has its own thread and its own listening sockets; a
+// connection stays on one loop for life.
 #pragma once
 
 #include <chrono>
@@ -16,11 +17,13 @@
 
 namespace kyanite::net {
 
-// A front end on connections: HTTP is one, SMB another. One object serves all connections of its listener, on all loops.
+// A front end on connections: HTTP is one, SMB another. One object serves all connections of its
+// listener, on all loops.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  // Serves the connection to its end, on its event loop. The connection is closed when the task ends.
+  // Serves the connection to its end, on its event loop. The connection is closed when the task
+  // ends.
   virtual Task<void> serve(Connection& connection) = 0;
 };
 
@@ -39,7 +42,8 @@ struct Metrics {
   uint64_t bytes_out = 0;
 };
 
-// Used from one thread, except metrics(), which any thread may call. Handlers, protocols and TLS contexts must outlive it.
+// Used from one thread, except metrics(), which any thread may call. Handlers, protocols and TLS
+// contexts must outlive it.
 class Server {
  public:
   explicit Server(Options options);
@@ -47,21 +51,22 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Opens a listener, before start(). `host` is a numeric address or a name; a name listens on every address it has here,
-  // "::" on IPv4 as well. With `tls`, connections begin with a handshake. Fails, naming address and port, when the port is
-  // taken, by another instance of this program as by anyone else.
+  // Opens a listener, before start(). `host` is a numeric address or a name; a name listens on
+  // every address it has here,
+  // "::" on IPv4 as well. With `tls`, connections begin with a handshake. Fails, naming address and
+  // port, when the port is taken, by another instance of this program as by anyone else.
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port,
                                        http::Handler& handler, const TlsContext* tls = nullptr);
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port, Protocol& protocol,
                                        const TlsContext* tls = nullptr);
 
-  // Starts the loops. The process ignores SIGPIPE from here on (sendfile and OpenSSL know no other way), and its limit of
-  // open files is raised as far as it may be.
+  // Starts the loops. The process ignores SIGPIPE from here on (sendfile and OpenSSL know no other
+  // way), and its limit of open files is raised as far as it may be.
   void start();
 
-  // Stops accepting, closes idle connections at once and lets requests in flight finish; what is left after `grace` has its
-  // connection cut. Returns when every connection has ended, so a handler is never left behind: one that waits for something
-  // other than its peer is waited for.
+  // Stops accepting, closes idle connections at once and lets requests in flight finish; what is
+  // left after `grace` has its connection cut. Returns when every connection has ended, so a
+  // handler is never left behind: one that waits for something other than its peer is waited for.
   void drain_and_stop(std::chrono::milliseconds grace);
 
   Metrics metrics() const;

@@ -1,21 +1,20 @@
 #include "net/socket.h"
 
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "base/check.h"
 
 namespace kyanite::net {
 
-Socket::Socket(Loop& loop, int descriptor) : loop_(loop), descriptor_(descriptor) {
-  loop_.watch(descriptor, this);
+Socket::Socket(Loop& loop, Descriptor descriptor)
+    : loop_(loop), descriptor_(std::move(descriptor)) {
+  loop_.watch(descriptor_.number(), this);
 }
 
 Socket::~Socket() {
   CHECK(!read_.waiter.coroutine && !write_.waiter.coroutine);
   loop_.timers_.remove(read_.waiter);
   loop_.timers_.remove(write_.waiter);
-  close(descriptor_);  // Also ends the registration: no other descriptor refers to the socket.
 }
 
 void Socket::became_ready(uint32_t events) {

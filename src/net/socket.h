@@ -1,37 +1,59 @@
-// A non-blocking socket registered with a loop. It remembers whether reading and writing may succeed, so that callers try
-// first and wait only after the kernel said "not now".
+// A non-blocking socket registered with a loop. It remembers whether reading and writing may
+// succeed, so that callers try first and wait only after the kernel said "not now".
 #pragma once
+
+#include <unistd.h>
 
 #include <coroutine>
 #include <cstdint>
+#include <utility>
 
 #include "net/loop.h"
 
 namespace kyanite::net {
 
+// Closes what it holds.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 enum class Direction { kRead, kWrite };
 
-// Used on its loop's thread only. At most one coroutine waits for each direction. Must not die while one waits.
+// Used on its loop's thread only. At most one coroutine waits for each direction. Must not die
+// while one waits.
 class Socket {
  public:
-  // Takes the descriptor over.
-  Socket(Loop& loop, int descriptor);
+  Socket(Loop& loop, Descriptor descriptor);
   ~Socket();
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.number(); }
   Loop& loop() const { return loop_; }
 
   // False: a system call in this direction would only say EAGAIN.
   bool may_try(Direction direction) const { return side(direction).ready; }
   // After EAGAIN.
   void would_block(Direction direction) { side(direction).ready = false; }
-  // After a read that returned less than asked for. What arrives later is an event of its own; only the peer's end, if it
-  // was reported with the bytes just read, is not reported again.
+  // After a read that returned less than asked for. What arrives later is an event of its own; only
+  // the peer's end, if it was reported with the bytes just read, is not reported again.
   void drained() { read_.ready = peer_ended_; }
 
-  // co_await socket.wait(direction, deadline_ms) -> Wake. Returns at once when a try may succeed or after interrupt().
+  // co_await socket.wait(direction, deadline_ms) -> Wake. Returns at once when a try may succeed or
+  // after interrupt().
   auto wait(Direction direction, int64_t deadline_ms) {
     struct Awaiter {
       Socket& socket;
@@ -67,7 +89,7 @@ class Socket {
   }
 
   Loop& loop_;
-  int descriptor_;
+  Descriptor descriptor_;
   bool peer_ended_ = false;  // The peer closed its side, or the connection failed.
   bool interrupted_ = false;
   Side read_;

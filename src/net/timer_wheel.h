@@ -1,5 +1,6 @@
-// Coarse timers for many connections. Moving a deadline later, which each request does, is one store: a timer is looked at
-// when its slot comes up and put back if it is not due yet. No I/O; the time is passed in.
+// Coarse timers for many connections. Moving a deadline later, which each request does, is one
+// store: a timer is looked at when its slot comes up and put back if it is not due yet. No I/O; the
+// time is passed in.
 #pragma once
 
 #include <array>
@@ -34,14 +35,16 @@ class TimerWheel {
   explicit TimerWheel(int64_t now_ms) : tick_(now_ms / kTickMs) {}
 
   void arm(Timer& timer, int64_t deadline_ms);
-  // The timer does not fire any more; it may stay linked, so it still must be removed before it dies.
+  // The timer does not fire any more; it may stay linked, so it still must be removed before it
+  // dies.
   void disarm(Timer& timer) { timer.deadline_ms_ = Timer::kNever; }
   void remove(Timer& timer);
 
   // How long nothing can be due, in milliseconds; -1: for ever.
   int64_t quiet_ms(int64_t now_ms) const;
 
-  // Calls fire(timer) for each timer due, disarmed and unlinked; fire may arm timers but not remove others.
+  // Calls fire(timer) for each timer due, disarmed and unlinked; fire may arm timers but not remove
+  // others.
   template <class Fire>
   void advance(int64_t now_ms, Fire fire) {
     for (const int64_t now = now_ms / kTickMs; tick_ < now;) {

@@ -1,4 +1,5 @@
-// TLS settings of a listener: a certificate with its key, TLS 1.2 or newer. Shared by all connections; thread-safe.
+// TLS settings of a listener: a certificate with its key, TLS 1.2 or newer. Shared by all
+// connections; thread-safe.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,248 @@
+#include "net/connection.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace kyanite::net {
+
+namespace {
+constexpr size_t kTlsRecordBytes = 16 * 1024;
+// One sendfile, then the loop's other connections: a fast peer must not keep the loop.
+constexpr size_t kSendFileStep = 1024 * 1024;
+
+// Drops `count` bytes from the front of the pieces.
+std::span<iovec> drop_front(std::span<iovec> pieces, size_t count) {
+  while (!pieces.empty() && count >= pieces.front().iov_len) {
+    count -= pieces.front().iov_len;
+    pieces = pieces.subspan(1);
+  }
+  if (count > 0) {
+    pieces.front().iov_base = static_cast<char*>(pieces.front().iov_base) + count;
+    pieces.front().iov_len -= count;
+  }
+  return pieces;
+}
+
+bool may_succeed_later(Progress progress) {
+  return progress.step == Progress::kWantRead || progress.step == Progress::kWantWrite;
+}
+}  // namespace
+
+Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls)
+    : shard_(shard), socket_(shard.loop, std::move(descriptor)), peer_(std::move(peer)) {
+  if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
+}
+
+Connection::~Connection() { SSL_free(tls_); }
+
+Progress Connection::read_some(char* to, size_t room) {
+  if (tls_ != nullptr) return read_tls(to, room);
+  if (!socket_.may_try(Direction::kRead)) return {Progress::kWantRead};
+  ssize_t got;
+  do {
+    got = recv(socket_.descriptor(), to, room, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got > 0) {
+    const auto bytes = static_cast<size_t>(got);
+    if (bytes < room) socket_.drained();
+    shard_.bytes_in.add(bytes);
+    return {Progress::kMoved, bytes};
+  }
+  if (got == 0) return {Progress::kEnd};
+  if (errno != EAGAIN) return {Progress::kFailed};
+  socket_.would_block(Direction::kRead);
+  return {Progress::kWantRead};
+}
+
+Progress Connection::write_some(std::span<const iovec> pieces, bool more) {
+  if (tls_ != nullptr) return write_tls(pieces);
+  if (!socket_.may_try(Direction::kWrite)) return {Progress::kWantWrite};
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(pieces.data());  // sendmsg only reads it.
+  message.msg_iovlen = pieces.size();
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket_.descriptor(), &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+  } while (sent < 0 && errno == EINTR);
+  if (sent >= 0) {
+    shard_.bytes_out.add(static_cast<size_t>(sent));
+    return {Progress::kMoved, static_cast<size_t>(sent)};
+  }
+  if (errno != EAGAIN) return {Progress::kFailed};
+  socket_.would_block(Direction::kWrite);
+  return {Progress::kWantWrite};
+}
+
+Progress Connection::send_file_some(const os::FileSlice& slice) {
+  CHECK(tls_ == nullptr);
+  if (!socket_.may_try(Direction::kWrite)) return {Progress::kWantWrite};
+  auto offset = static_cast<off_t>(slice.offset);
+  const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, kSendFileStep));
+  ssize_t sent;
+  do {
+    sent = sendfile(socket_.descriptor(), slice.file->descriptor(), &offset, step);
+  } while (sent < 0 && errno == EINTR);
+  if (sent > 0) {
+    shard_.bytes_out.add(static_cast<size_t>(sent));
+    return {Progress::kMoved, static_cast<size_t>(sent)};
+  }
+  // Nothing sent without an error: the file is shorter than the slice.
+  if (sent == 0 || errno != EAGAIN) return {Progress::kFailed};
+  socket_.would_block(Direction::kWrite);
+  return {Progress::kWantWrite};
+}
+
+Progress Connection::tls_progress(int result) {
+  switch (SSL_get_error(tls_, result)) {
+    case SSL_ERROR_WANT_READ:
+      socket_.would_block(Direction::kRead);
+      return {Progress::kWantRead};
+    case SSL_ERROR_WANT_WRITE:
+      socket_.would_block(Direction::kWrite);
+      return {Progress::kWantWrite};
+    case SSL_ERROR_ZERO_RETURN:
+      return {Progress::kEnd};
+    default:
+      return {Progress::kFailed};
+  }
+}
+
+Progress Connection::read_tls(char* to, size_t room) {
+  ERR_clear_error();
+  size_t got = 0;
+  const int result = SSL_read_ex(tls_, to, room, &got);
+  if (result <= 0) return tls_progress(result);
+  shard_.bytes_in.add(got);
+  return {Progress::kMoved, got};
+}
+
+// Gathers small pieces, such as a head and a short body, into one record. A repeated attempt finds
+// the same pieces and so offers OpenSSL the same bytes, as it demands.
+Progress Connection::write_tls(std::span<const iovec> pieces) {
+  thread_local char record[kTlsRecordBytes];
+  const char* from = static_cast<const char*>(pieces.front().iov_base);
+  size_t length = pieces.front().iov_len;
+  if (pieces.size() > 1 && length < kTlsRecordBytes) {
+    length = 0;
+    for (const iovec& piece : pieces) {
+      const size_t take = std::min(piece.iov_len, kTlsRecordBytes - length);
+      if (take > 0) std::memcpy(record + length, piece.iov_base, take);
+      length += take;
+    }
+    from = record;
+  }
+  if (length == 0) return {Progress::kMoved, 0};
+  ERR_clear_error();
+  size_t sent = 0;
+  const int result = SSL_write_ex(tls_, from, length, &sent);
+  if (result <= 0) {
+    const Progress progress = tls_progress(result);
+    return progress.step == Progress::kEnd ? Progress{Progress::kFailed} : progress;
+  }
+  shard_.bytes_out.add(sent);
+  return {Progress::kMoved, sent};
+}
+
+Task<bool> Connection::write_all(std::span<iovec> pieces, bool more) {
+  pieces = drop_front(pieces, 0);
+  while (!pieces.empty()) {
+    const Progress progress = write_some(pieces, more);
+    if (progress.step == Progress::kMoved) {
+      pieces = drop_front(pieces, progress.bytes);
+      continue;
+    }
+    if (!may_succeed_later(progress)) co_return false;
+    const Wake wake = co_await wait(progress.step, now_ms() + shard_.timeouts.send.count());
+    if (wake != Wake::kReady) co_return false;
+  }
+  co_return true;
+}
+
+Task<bool> Connection::send_file(os::FileSlice slice) {
+  if (tls_ != nullptr) co_return co_await send_file_tls(std::move(slice));
+  while (slice.length > 0) {
+    const Progress progress = send_file_some(slice);
+    if (progress.step == Progress::kMoved) {
+      slice.offset += progress.bytes;
+      slice.length -= progress.bytes;
+      if (slice.length > 0 && progress.bytes == kSendFileStep) co_await shard_.loop.turn();
+      continue;
+    }
+    if (!may_succeed_later(progress)) co_return false;
+    const Wake wake = co_await wait(progress.step, now_ms() + shard_.timeouts.send.count());
+    if (wake != Wake::kReady) co_return false;
+  }
+  co_return true;
+}
+
+Task<bool> Connection::send_file_tls(os::FileSlice slice) {
+  Buffer bytes(static_cast<size_t>(std::min<uint64_t>(slice.length, kChunkBytes)));
+  while (slice.length > 0) {
+    const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, bytes.capacity()));
+    const ssize_t got =
+        pread(slice.file->descriptor(), bytes.data(), step, static_cast<off_t>(slice.offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) co_return false;
+    iovec piece{bytes.data(), static_cast<size_t>(got)};
+    if (!co_await write_all({&piece, 1})) co_return false;
+    slice.offset += static_cast<uint64_t>(got);
+    slice.length -= static_cast<uint64_t>(got);
+    co_await shard_.loop.turn();
+  }
+  co_return true;
+}
+
+Task<bool> Connection::handshake() {
+  if (tls_ == nullptr) co_return true;
+  const int64_t deadline = now_ms() + shard_.timeouts.handshake.count();
+  while (true) {
+    ERR_clear_error();
+    const int result = SSL_accept(tls_);
+    if (result == 1) co_return true;
+    const Progress progress = tls_progress(result);
+    if (!may_succeed_later(progress)) co_return false;
+    const Wake wake = co_await wait(progress.step, deadline);
+    if (wake != Wake::kReady) co_return false;
+  }
+}
+
+Task<void> Connection::linger() {
+  if (tls_ != nullptr) {
+    ERR_clear_error();
+    SSL_shutdown(tls_);
+  }
+  shutdown(socket_.descriptor(), SHUT_WR);
+  const int64_t deadline = now_ms() + shard_.timeouts.linger.count();
+  Buffer discarded(kTlsRecordBytes);
+  while (now_ms() < deadline) {
+    const Progress progress = read_some(discarded.data(), discarded.capacity());
+    if (progress.step == Progress::kMoved) {
+      co_await shard_.loop.turn();
+      continue;
+    }
+    if (!may_succeed_later(progress)) co_return;
+    const Wake wake = co_await wait(progress.step, deadline);
+    if (wake != Wake::kReady) co_return;
+  }
+}
+
+void Connection::stop_idling() {
+  if (idle_) socket_.interrupt();
+}
+
+void Connection::cut() {
+  shutdown(socket_.descriptor(), SHUT_RDWR);
+  socket_.interrupt();
+}
+
+}  // namespace kyanite::net

@@ -1,0 +1,137 @@
+#include "net/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
+#include <openssl/ssl.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace kyanite::net {
+
+namespace {
+template <auto Free>
+struct Deleter {
+  template <class T>
+  void operator()(T* object) const {
+    Free(object);
+  }
+};
+void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
+
+using Context = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
+using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using Chain = std::unique_ptr<STACK_OF(X509), Deleter<free_chain>>;
+using Pkcs12 = std::unique_ptr<PKCS12, Deleter<PKCS12_free>>;
+using Bio = std::unique_ptr<BIO, Deleter<BIO_free>>;
+
+// "what: OpenSSL's first reason", and forgets the rest of its error queue.
+Failure<std::string> failure(std::string what) {
+  const unsigned long code = ERR_get_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  ERR_clear_error();
+  if (reason != nullptr) what.append(": ").append(reason);
+  return Failure<std::string>{std::move(what)};
+}
+
+// HTTP/2 is not spoken here; a client that offers only that is served HTTP/1.1 as if it had offered
+// nothing.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length,
+                    const unsigned char* offered, unsigned offered_length, void*) {
+  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+  unsigned char* match = nullptr;
+  const int found = SSL_select_next_proto(&match, chosen_length, kHttp11, sizeof kHttp11 - 1,
+                                          offered, offered_length);
+  if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_NOACK;
+  *chosen = match;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+Context new_context() {
+  Context context(SSL_CTX_new(TLS_server_method()));
+  if (!context) throw std::bad_alloc();
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  // Writes are repeated from where they stopped, and idle connections keep no record buffers.
+  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                      SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(context.get(), 1);  // One receive for a record instead of two.
+  SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
+  return context;
+}
+
+// Certificates exported by old software are encrypted with ciphers that OpenSSL 3 keeps in its
+// legacy provider.
+bool parse_pfx(PKCS12* pfx, const char* password, Key& key, Certificate& certificate,
+               Chain& chain) {
+  for (const bool with_legacy : {false, true}) {
+    if (with_legacy && OSSL_PROVIDER_try_load(nullptr, "legacy", 1) == nullptr) return false;
+    EVP_PKEY* key_out = nullptr;
+    X509* certificate_out = nullptr;
+    STACK_OF(X509)* chain_out = nullptr;
+    const bool parsed = PKCS12_parse(pfx, password, &key_out, &certificate_out, &chain_out) == 1;
+    key.reset(key_out);
+    certificate.reset(certificate_out);
+    chain.reset(chain_out);
+    if (parsed) return key && certificate;
+    const unsigned long code = ERR_peek_last_error();
+    if (ERR_GET_LIB(code) == ERR_LIB_PKCS12 &&
+        ERR_GET_REASON(code) == PKCS12_R_MAC_VERIFY_FAILURE) {
+      return false;  // The password is wrong.
+    }
+  }
+  return false;
+}
+}  // namespace
+
+TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_path,
+                                              const std::string& key_path) {
+  Context context = new_context();
+  ERR_clear_error();
+  if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
+    return failure("cannot use certificate " + certificate_path);
+  }
+  if (SSL_CTX_use_PrivateKey_file(context.get(), key_path.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return failure("cannot use private key " + key_path);
+  }
+  return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
+}
+
+TlsContext::Loaded TlsContext::from_pfx_file(const std::string& path, const std::string& password) {
+  Context context = new_context();
+  ERR_clear_error();
+  Bio file(BIO_new_file(path.c_str(), "rb"));
+  if (!file) return failure("cannot open certificate " + path);
+  Pkcs12 pfx(d2i_PKCS12_bio(file.get(), nullptr));
+  if (!pfx) return failure("not a PKCS#12 file: " + path);
+  Key key;
+  Certificate certificate;
+  Chain chain;
+  if (!parse_pfx(pfx.get(), password.c_str(), key, certificate, chain)) {
+    return failure("cannot decrypt certificate " + path);
+  }
+  if (SSL_CTX_use_cert_and_key(context.get(), certificate.get(), key.get(), chain.get(), 1) != 1) {
+    return failure("cannot use certificate " + path);
+  }
+  return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
+}
+
+TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+
+ssl_st* TlsContext::open_session(int socket) const {
+  SSL* session = SSL_new(context_);
+  if (session == nullptr || SSL_set_fd(session, socket) != 1) {
+    SSL_free(session);
+    throw std::bad_alloc();
+  }
+  SSL_set_accept_state(session);
+  return session;
+}
+
+}  // namespace kyanite::net
