@@ -40,8 +40,7 @@ char* allocate(size_t capacity) {
 }
 }  // namespace
 
-Buffer::Buffer(size_t capacity)
-    : capacity_((capacity + kPageBytes - 1) / kPageBytes * kPageBytes) {
+Buffer::Buffer(size_t capacity) : capacity_((capacity + kPageBytes - 1) / kPageBytes * kPageBytes) {
   if (capacity_ > 0) data_ = allocate(capacity_);
 }
 

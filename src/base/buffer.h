@@ -1,5 +1,6 @@
-// Page-aligned memory for everything that meets a socket or a file. Kernel copies into memory at page offset 16, where large
-// mallocs sit, run three times slower on some CPUs; alignment also lets extents use direct I/O.
+// Page-aligned memory for everything that meets a socket or a file. Kernel copies into memory at
+// page offset 16, where large mallocs sit, run three times slower on some CPUs; alignment also lets
+// extents use direct I/O.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,12 @@ namespace kyanite {
 
 inline constexpr size_t kPageBytes = 4096;
 
-// The unit in which bodies move through the server: one receive, one checksum, one run of an extent.
+// The unit in which bodies move through the server: one receive, one checksum, one run of an
+// extent.
 inline constexpr size_t kChunkBytes = 256 * 1024;
 
-// A fixed-capacity block of bytes, movable, not copyable. Full-size blocks come from and return to a bounded free list.
+// A fixed-capacity block of bytes, movable, not copyable. Full-size blocks come from and return to
+// a bounded free list.
 class Buffer {
  public:
   Buffer() = default;
@@ -29,7 +32,7 @@ class Buffer {
   size_t capacity() const { return capacity_; }
   size_t room() const { return capacity_ - size_; }
   bool empty() const { return size_ == 0; }
-  void resize(size_t size);            // size <= capacity; new bytes are not initialised.
+  void resize(size_t size);             // size <= capacity; new bytes are not initialised.
   void append(std::string_view bytes);  // bytes.size() <= room()
   std::string_view view() const { return {data_, size_}; }
 

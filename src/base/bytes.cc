@@ -190,7 +190,10 @@ bool is_valid_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    const int extra = lead >= 0xc2 && lead <= 0xdf ? 1 : lead >= 0xe0 && lead <= 0xef ? 2 : lead >= 0xf0 && lead <= 0xf4 ? 3 : 0;
+    const int extra = lead >= 0xc2 && lead <= 0xdf   ? 1
+                      : lead >= 0xe0 && lead <= 0xef ? 2
+                      : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                     : 0;
     if (extra == 0 || text.size() - i <= static_cast<size_t>(extra)) return false;
     uint32_t point = lead & (0x3fu >> extra);
     for (int j = 1; j <= extra; ++j) {

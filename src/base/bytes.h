@@ -1,5 +1,5 @@
-// Bytes as text and back: endian integers, hex, base64, ASCII case, number parsing. All checked, none allocates more than
-// its result.
+// Bytes as text and back: endian integers, hex, base64, ASCII case, number parsing. All checked,
+// none allocates more than its result.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@ uint64_t read_be64(const char* bytes);
 void append_le32(std::string& out, uint32_t value);
 uint32_t read_le32(const char* bytes);
 
-// LEB128. read_varint moves `in` past the number; false when it is cut short or longer than 64 bits.
+// LEB128. read_varint moves `in` past the number; false when it is cut short or longer than 64
+// bits.
 void append_varint(std::string& out, uint64_t value);
 bool read_varint(std::string_view& in, uint64_t& value);
 
-std::string hex(std::string_view bytes);                     // lower case
-std::optional<std::string> unhex(std::string_view text);     // either case
+std::string hex(std::string_view bytes);                  // lower case
+std::optional<std::string> unhex(std::string_view text);  // either case
 std::string base64(std::string_view bytes);
-std::optional<std::string> unbase64(std::string_view text);  // strict: padding required, no white space
+std::optional<std::string> unbase64(
+    std::string_view text);  // strict: padding required, no white space
 
 // Decimal digits only; no sign, no blanks, no overflow.
 std::optional<uint64_t> parse_uint(std::string_view text);

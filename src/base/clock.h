@@ -1,5 +1,5 @@
-// Time in the unit the protocol uses: 100-nanosecond ticks since 0001-01-01 00:00 UTC (.NET ticks). ETags are such counts.
-// Whoever needs the time is given a Clock, so that tests move it by hand.
+// Time in the unit the protocol uses: 100-nanosecond ticks since 0001-01-01 00:00 UTC (.NET ticks).
+// ETags are such counts. Whoever needs the time is given a Clock, so that tests move it by hand.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// Where coroutines run. Each event loop is an Executor; whoever completes an operation on another thread posts the waiting
-// coroutine back to the executor it came from, so code between two co_awaits never changes threads by surprise.
+// Where coroutines run. Each event loop is an Executor; whoever completes an operation on another
+// thread posts the waiting coroutine back to the executor it came from, so code between two
+// co_awaits never changes threads by surprise.
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,9 @@ class Executor {
   static void set_current(Executor* executor);
 };
 
-// A value that arrives once, possibly from another thread, for one awaiting coroutine. The awaiter owns it; it must outlive
-// the call to set(). Without a current executor the awaiter resumes on the setting thread.
+// A value that arrives once, possibly from another thread, for one awaiting coroutine. The awaiter
+// owns it; it must outlive the call to set(). Without a current executor the awaiter resumes on the
+// setting thread.
 template <class T>
 class Pending {
  public:

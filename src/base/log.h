@@ -1,4 +1,5 @@
-// Lines for people, on standard error or a file. Never called with secrets: whoever logs a URL removes its signature first.
+// Lines for people, on standard error or a file. Never called with secrets: whoever logs a URL
+// removes its signature first.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@ namespace kyanite {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// Where lines go from now on; the default is standard error. False when the file cannot be opened for appending.
+// Where lines go from now on; the default is standard error. False when the file cannot be opened
+// for appending.
 bool log_to_file(const std::string& path);
 void set_log_level(LogLevel least);
 

@@ -1,5 +1,5 @@
-// Result<T, E>: a value or the reason why there is none. Input, peer and disk errors travel this way; nothing throws.
-// (std::expected is C++23.)
+// Result<T, E>: a value or the reason why there is none. Input, peer and disk errors travel this
+// way; nothing throws. (std::expected is C++23.)
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace kyanite {
 
-// Wraps an error so that Result<T, E> can be built from it even where T and E convert into each other.
+// Wraps an error so that Result<T, E> can be built from it even where T and E convert into each
+// other.
 template <class E>
 struct Failure {
   E error;
@@ -25,11 +26,11 @@ class [[nodiscard]] Result {
   using Value = T;
   using Error = E;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}                 // NOLINT
-  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}                 // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT
+  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
   template <class F>
-    requires std::is_convertible_v<F, E>
-  Result(Failure<F> failure) : state_(std::in_place_index<1>, std::move(failure.error)) {}  // NOLINT
+  requires std::is_convertible_v<F, E> Result(Failure<F> failure)
+      : state_(std::in_place_index<1>, std::move(failure.error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -71,8 +72,8 @@ class [[nodiscard]] Result<void, E> {
   Result() = default;
   Result(E error) : error_(std::move(error)) {}  // NOLINT
   template <class F>
-    requires std::is_convertible_v<F, E>
-  Result(Failure<F> failure) : error_(std::move(failure.error)) {}  // NOLINT
+  requires std::is_convertible_v<F, E> Result(Failure<F> failure)
+      : error_(std::move(failure.error)) {}  // NOLINT
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }

@@ -1,5 +1,6 @@
-// Task<T>: the one coroutine type of the project. Lazy (starts when awaited), single owner, resumes its awaiter directly
-// by symmetric transfer, so that a chain of finished calls costs no queue and no growing stack.
+// Task<T>: the one coroutine type of the project. Lazy (starts when awaited), single owner, resumes
+// its awaiter directly by symmetric transfer, so that a chain of finished calls costs no queue and
+// no growing stack.
 #pragma once
 
 #include <coroutine>
@@ -99,7 +100,8 @@ inline Task<void> Promise<void>::get_return_object() {
 }
 }  // namespace task_internal
 
-// Runs a task that nobody awaits; it frees itself at its end. Exceptions end the process: a detached task has no one to tell.
+// Runs a task that nobody awaits; it frees itself at its end. Exceptions end the process: a
+// detached task has no one to tell.
 struct Detached {
   struct promise_type {
     Detached get_return_object() const noexcept { return {}; }

@@ -1,9 +1,11 @@
-// The bytes of a blob or file: an ordered list of pieces, each a part of an extent run or a few bytes held inline.
+// The bytes of a blob or file: an ordered list of pieces, each a part of an extent run or a few
+// bytes held inline.
 //
-// Whole lists are built by a Writer while a body arrives, kept with the uncommitted block or committed as leaves: records of
-// up to kPiecesPerLeaf pieces in the family kContentFamily, row = content id | offset of the first byte (both big endian).
-// Leaves are never changed: new content gets a new id and the head record names it. A reader that has fetched its leaves
-// therefore streams one version whatever is written meanwhile, and copies share refs instead of bytes.
+// Whole lists are built by a Writer while a body arrives, kept with the uncommitted block or
+// committed as leaves: records of up to kPiecesPerLeaf pieces in the family kContentFamily, row =
+// content id | offset of the first byte (both big endian). Leaves are never changed: new content
+// gets a new id and the head record names it. A reader that has fetched its leaves therefore
+// streams one version whatever is written meanwhile, and copies share refs instead of bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +28,11 @@ inline constexpr size_t kPiecesPerLeaf = 128;
 inline constexpr store::Family kContentFamily = 'C';
 
 struct Piece {
-  uint64_t offset = 0;        // within the content
+  uint64_t offset = 0;  // within the content
   uint32_t length = 0;
   std::optional<store::Ref> ref;  // Set: bytes `skip .. skip + length` of this run.
   uint32_t skip = 0;
-  std::string inline_bytes;   // Otherwise these.
+  std::string inline_bytes;  // Otherwise these.
 };
 using Pieces = std::vector<Piece>;
 
@@ -55,13 +57,15 @@ struct Content {
 };
 
 // Adds the leaves of new content to a commit. Pieces must lie end to end from offset 0.
-Content put(store::Commit& commit, store::SpaceId space, std::string_view partition, const Pieces& pieces);
+Content put(store::Commit& commit, store::SpaceId space, std::string_view partition,
+            const Pieces& pieces);
 
 // Adds the deletion of all leaves to a commit.
 Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, store::SpaceId space,
                                  std::string_view partition, Content content);
 
-// Gathers a body into pieces: small ones inline, larger ones as runs appended to the store as they arrive.
+// Gathers a body into pieces: small ones inline, larger ones as runs appended to the store as they
+// arrive.
 class Writer {
  public:
   explicit Writer(store::Store& store) : store_(store) {}
@@ -78,16 +82,20 @@ class Writer {
   uint64_t length_ = 0;
 };
 
-// Reads `length` bytes from `offset`. open() fetches all leaves of the range from one snapshot; after it nothing written
-// later is seen.
+// Reads `length` bytes from `offset`. open() fetches all leaves of the range from one snapshot;
+// after it nothing written later is seen.
 class Reader {
  public:
-  static Task<store::Result<std::unique_ptr<Reader>>> open(store::Store& store, store::SpaceId space,
-                                                           std::string_view partition, Content content, uint64_t offset,
+  static Task<store::Result<std::unique_ptr<Reader>>> open(store::Store& store,
+                                                           store::SpaceId space,
+                                                           std::string_view partition,
+                                                           Content content, uint64_t offset,
                                                            uint64_t length);
-  // The next bytes; an empty Buffer at the end.
-  Task<store::Result<os::Bytes>> next();
-  // The whole range at once if it is inline in one record, without copying: the owner keeps the bytes alive.
+  // The next bytes; an empty Buffer at the end. With `prefer_file` large parts may come as slices
+  // of files.
+  Task<store::Result<os::Bytes>> next(bool prefer_file);
+  // The whole range at once if it is inline in one record, without copying: the owner keeps the
+  // bytes alive.
   struct Shared {
     std::shared_ptr<const void> owner;
     std::string_view bytes;

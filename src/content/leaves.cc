@@ -22,7 +22,8 @@ std::string content_row_prefix(uint64_t content_id) {
 }
 }  // namespace
 
-Content put(store::Commit& commit, store::SpaceId space, std::string_view partition, const Pieces& pieces) {
+Content put(store::Commit& commit, store::SpaceId space, std::string_view partition,
+            const Pieces& pieces) {
   Content content;
   content.length = length_of(pieces);
   if (pieces.empty()) return content;
@@ -32,9 +33,12 @@ Content put(store::Commit& commit, store::SpaceId space, std::string_view partit
   for (size_t first = 0; first < pieces.size(); first += kPiecesPerLeaf) {
     const size_t last = std::min(first + kPiecesPerLeaf, pieces.size());
     auto leaf = std::make_shared<store::Record>();
-    encode_pieces(Pieces(pieces.begin() + static_cast<long>(first), pieces.begin() + static_cast<long>(last)), *leaf);
+    encode_pieces(
+        Pieces(pieces.begin() + static_cast<long>(first), pieces.begin() + static_cast<long>(last)),
+        *leaf);
     commit.writes.push_back(
-        {store::Key(space, kContentFamily, partition, leaf_row(content.id, pieces[first].offset)), std::move(leaf)});
+        {store::Key(space, kContentFamily, partition, leaf_row(content.id, pieces[first].offset)),
+         std::move(leaf)});
     ++content.leaves;
   }
   return content;
@@ -43,11 +47,13 @@ Content put(store::Commit& commit, store::SpaceId space, std::string_view partit
 Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, store::SpaceId space,
                                  std::string_view partition, Content content) {
   if (content.leaves == 1) {
-    commit.writes.push_back({store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)), nullptr});
+    commit.writes.push_back(
+        {store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)), nullptr});
     co_return {};
   }
   if (content.leaves == 0) co_return {};
-  const auto range = store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
+  const auto range =
+      store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
   auto& writes = commit.writes;
   co_return co_await store.read([&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(range);
@@ -59,7 +65,8 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, sto
 }
 
 Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, store::SpaceId space,
-                                                          std::string_view partition, Content content, uint64_t offset,
+                                                          std::string_view partition,
+                                                          Content content, uint64_t offset,
                                                           uint64_t length) {
   std::unique_ptr<Reader> reader(new Reader(store));
   reader->at_ = offset;
@@ -67,14 +74,16 @@ Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, s
   CHECK(reader->end_ <= content.length);
   if (length == 0) co_return std::move(reader);
   if (content.leaves == 1) {
-    auto leaf = co_await store.get(store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)));
+    auto leaf =
+        co_await store.get(store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)));
     if (!leaf) co_return leaf.error();
     // Gone: the content was replaced after the head was read.
     if (*leaf == nullptr) co_return store::Error::kConflict;
     reader->leaves_.push_back(std::move(*leaf));
     co_return std::move(reader);
   }
-  const auto range = store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
+  const auto range =
+      store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
   uint64_t seen = 0;
   auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(range);
@@ -107,7 +116,7 @@ std::optional<Reader::Shared> Reader::whole() const {
   return Shared{leaves_.front(), bytes.substr(at_ - piece.offset, end_ - at_)};
 }
 
-Task<store::Result<os::Bytes>> Reader::next() {
+Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
   while (at_ < end_) {
     if (piece_ == pieces_.size()) {
       if (leaf_ == leaves_.size()) co_return store::Error::kCorrupt;
@@ -123,9 +132,11 @@ Task<store::Result<os::Bytes>> Reader::next() {
     const uint64_t from = at_ - piece.offset;
     const uint64_t count = std::min(piece_end, end_) - at_;
     at_ += count;
-    if (!piece.ref) co_return os::Bytes(Buffer::copy_of(std::string_view(piece.inline_bytes).substr(from, count)));
-    co_return co_await store_.read(*piece.ref, static_cast<uint32_t>(piece.skip + from), static_cast<uint32_t>(count),
-                                   true);
+    if (!piece.ref)
+      co_return os::Bytes(
+          Buffer::copy_of(std::string_view(piece.inline_bytes).substr(from, count)));
+    co_return co_await store_.read(*piece.ref, static_cast<uint32_t>(piece.skip + from),
+                                   static_cast<uint32_t>(count), prefer_file);
   }
   co_return os::Bytes(Buffer());
 }

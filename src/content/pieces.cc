@@ -3,8 +3,9 @@
 
 namespace kyanite::content {
 
-// A list of pieces on disk: format byte, first offset, then for each piece: kind (0 inline, 1 run), length, and for a run
-// the bytes to skip (its ref is the next of the record's refs), for an inline piece the bytes. Pieces lie end to end.
+// A list of pieces on disk: format byte, first offset, then for each piece: kind (0 inline, 1 run),
+// length, and for a run the bytes to skip (its ref is the next of the record's refs), for an inline
+// piece the bytes. Pieces lie end to end.
 namespace {
 constexpr char kFormat = 1;
 constexpr uint64_t kInline = 0;

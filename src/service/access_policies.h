@@ -1,4 +1,5 @@
-// Stored access policies (SignedIdentifiers) of containers, queues, tables and shares: XML and record form.
+// Stored access policies (SignedIdentifiers) of containers, queues, tables and shares: XML and
+// record form.
 #pragma once
 
 #include <string>

@@ -19,7 +19,8 @@ wire::Error body_error(http::BodyError error) {
   switch (error) {
     case http::BodyError::kDisconnected:
     case http::BodyError::kMalformed:
-      return wire::Error(wire::Code::kInvalidInput).saying("The request body could not be read to its end.");
+      return wire::Error(wire::Code::kInvalidInput)
+          .saying("The request body could not be read to its end.");
     case http::BodyError::kTimeout:
       return wire::Code::kOperationTimedOut;
   }
@@ -28,7 +29,8 @@ wire::Error body_error(http::BodyError error) {
 
 Task<wire::Result<std::string>> read_body(Call& call, size_t most) {
   auto* body = call.request.body;
-  if (body->length() && *body->length() > most) co_return wire::Error(wire::Code::kRequestBodyTooLarge);
+  if (body->length() && *body->length() > most)
+    co_return wire::Error(wire::Code::kRequestBodyTooLarge);
   std::string out;
   while (true) {
     auto chunk = co_await body->next();

@@ -1,4 +1,5 @@
-// One request on its way through a service: what was asked of whom, by whom, when, and what the service works with.
+// One request on its way through a service: what was asked of whom, by whom, when, and what the
+// service works with.
 #pragma once
 
 #include <string>
@@ -22,8 +23,9 @@ struct Operation;
 // What all requests share. Lives as long as the server.
 struct Context {
   store::Store& store;
-  store::KeyedLocks& locks;  // Writers of one object wait in line here instead of conflicting at commit.
-  Workers& workers;          // for hashing large bodies
+  store::KeyedLocks&
+      locks;         // Writers of one object wait in line here instead of conflicting at commit.
+  Workers& workers;  // for hashing large bodies
   const Clock& clock;
 };
 

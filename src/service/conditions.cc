@@ -54,17 +54,19 @@ concurrency::Operation read_operation(const Call& call) {
                                                     : concurrency::Operation::kReadBefore2013;
 }
 
-wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation, concurrency::Accepts accepts,
+wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation,
+                                      concurrency::ConditionSet accepts,
                                       const ConditionHeaders& names) {
   auto modified_since = decode_date(call, names.if_modified_since);
   if (!modified_since) return modified_since.error();
   auto unmodified_since = decode_date(call, names.if_unmodified_since);
   if (!unmodified_since) return unmodified_since.error();
-  auto conditions =
-      concurrency::parse_conditions(present(call, names.if_match), present(call, names.if_none_match), *modified_since,
-                                    *unmodified_since, present(call, names.if_tags).has_value());
+  auto conditions = concurrency::parse_conditions(
+      present(call, names.if_match), present(call, names.if_none_match), *modified_since,
+      *unmodified_since, present(call, names.if_tags).has_value());
   if (!conditions) {
-    const auto name = conditions.error() == Condition::kIfMatch ? names.if_match : names.if_none_match;
+    const auto name =
+        conditions.error() == Condition::kIfMatch ? names.if_match : names.if_none_match;
     return wire::invalid_header(name, call.headers().get(name));
   }
   Asked asked{operation, accepts, std::move(*conditions)};
@@ -74,7 +76,8 @@ wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation o
 }
 
 wire::Result<void> check_conditions(const Asked& asked, const concurrency::Target& target) {
-  const auto decision = concurrency::evaluate(asked.operation, asked.accepts, asked.conditions, target);
+  const auto decision =
+      concurrency::evaluate(asked.operation, asked.accepts, asked.conditions, target);
   if (!decision.proceeds()) return verdict_error(decision.verdict);
   return {};
 }
@@ -106,7 +109,8 @@ wire::Error lease_use_error(concurrency::LeaseUseError error, Leased object) {
                          : Code::kLeaseNotPresentWithFileOperation;
     case concurrency::LeaseUseError::kLost:
       return wire::Error(Code::kLeaseLost)
-          .saying("A lease ID was specified, but the lease for the " + std::string(noun) + " has expired.");
+          .saying("A lease ID was specified, but the lease for the " + std::string(noun) +
+                  " has expired.");
     case concurrency::LeaseUseError::kInfiniteRequired:
       return Code::kInfiniteLeaseDurationRequired;
   }

@@ -1,5 +1,5 @@
-// Conditional headers and lease ids between the wire and the concurrency kernel: decoding, and the one place where the
-// kernel's verdicts become client-visible errors.
+// Conditional headers and lease ids between the wire and the concurrency kernel: decoding, and the
+// one place where the kernel's verdicts become client-visible errors.
 #pragma once
 
 #include <optional>
@@ -21,14 +21,16 @@ struct ConditionHeaders {
   std::string_view if_tags = "x-ms-if-tags";
 };
 
-// What an operation's conditional headers ask, already found to be a combination that the operation takes.
+// What an operation's conditional headers ask, already found to be a combination that the operation
+// takes.
 struct Asked {
   concurrency::Operation operation = concurrency::Operation::kUpdate;
-  concurrency::Accepts accepts;
+  concurrency::ConditionSet accepts;
   concurrency::Conditions conditions;
 };
 
-wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation, concurrency::Accepts accepts,
+wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation,
+                                      concurrency::ConditionSet accepts,
                                       const ConditionHeaders& names = {});
 
 // A read is judged by the rules of the request's version.

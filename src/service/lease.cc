@@ -38,7 +38,8 @@ wire::Result<std::string> required_guid(const Call& call, std::string_view heade
 
 }  // namespace
 
-wire::Result<LeaseAction> decode_lease_action(const Call& call, const concurrency::LeaseRules& rules) {
+wire::Result<LeaseAction> decode_lease_action(const Call& call,
+                                              const concurrency::LeaseRules& rules) {
   LeaseAction action;
   auto kind = decode_kind(call, rules);
   if (!kind) return kind.error();
@@ -61,7 +62,8 @@ wire::Result<LeaseAction> decode_lease_action(const Call& call, const concurrenc
     const auto text = call.headers().find(kBreakPeriod);
     if (!text) return action;
     const auto seconds = parse_int(*text);
-    if (!seconds || !concurrency::is_valid_break_period(*seconds)) return wire::invalid_header(kBreakPeriod, *text);
+    if (!seconds || !concurrency::is_valid_break_period(*seconds))
+      return wire::invalid_header(kBreakPeriod, *text);
     action.break_period_s = static_cast<int32_t>(*seconds);
     return action;
   }
@@ -108,13 +110,31 @@ wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurre
   CHECK(false);
 }
 
-void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now) {
+namespace {
+// The three texts by which a lease shows; the duration is empty unless the lease is held.
+struct Shown {
+  std::string_view status, state, duration;
+};
+Shown show(const concurrency::Lease& lease, Time now) {
   const auto state = concurrency::lease_state(lease, now);
-  reply.header("x-ms-lease-status", concurrency::is_locked(state) ? "locked" : "unlocked");
-  reply.header("x-ms-lease-state", concurrency::lease_state_name(state));
-  if (state == LeaseState::kLeased) {
-    reply.header(kDuration, lease.duration_s == concurrency::kInfiniteLease ? "infinite" : "fixed");
-  }
+  std::string_view duration;
+  if (state == LeaseState::kLeased)
+    duration = lease.duration_s == concurrency::kInfiniteLease ? "infinite" : "fixed";
+  return {concurrency::is_locked(state) ? "locked" : "unlocked",
+          concurrency::lease_state_name(state), duration};
+}
+}  // namespace
+
+void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now) {
+  const auto shown = show(lease, now);
+  reply.header("x-ms-lease-status", shown.status).header("x-ms-lease-state", shown.state);
+  if (!shown.duration.empty()) reply.header(kDuration, shown.duration);
+}
+
+void write_lease(wire::XmlWriter& xml, const concurrency::Lease& lease, Time now) {
+  const auto shown = show(lease, now);
+  xml.element("LeaseStatus", shown.status).element("LeaseState", shown.state);
+  xml.optional("LeaseDuration", shown.duration);
 }
 
 }  // namespace kyanite::service

@@ -1,4 +1,5 @@
-// The Lease operation, the same for blobs, containers, shares and files: decode the action, apply it, answer.
+// The Lease operation, the same for blobs, containers, shares and files: decode the action, apply
+// it, answer.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 #include "concurrency/lease.h"
 #include "service/call.h"
 #include "wire/error.h"
+#include "wire/xml.h"
 
 namespace kyanite::service {
 
@@ -31,7 +33,8 @@ struct LeaseAction {
 };
 
 // Decides everything that can be wrong with the headers alone.
-wire::Result<LeaseAction> decode_lease_action(const Call& call, const concurrency::LeaseRules& rules);
+wire::Result<LeaseAction> decode_lease_action(const Call& call,
+                                              const concurrency::LeaseRules& rules);
 
 // Applies the action and gives the reply without ETag and Last-Modified, which do not change.
 wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
@@ -39,5 +42,7 @@ wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurre
 
 // x-ms-lease-status, -state and -duration.
 void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now);
+// LeaseStatus, LeaseState and LeaseDuration of a listing.
+void write_lease(wire::XmlWriter& xml, const concurrency::Lease& lease, Time now);
 
 }  // namespace kyanite::service

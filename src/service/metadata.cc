@@ -7,7 +7,9 @@ namespace kyanite::service {
 namespace {
 constexpr std::string_view kPrefix = "x-ms-meta-";
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
+}
 
 bool is_identifier(std::string_view name) {
   if (!is_letter(name.front())) return false;
@@ -22,7 +24,8 @@ wire::Result<Metadata> decode_metadata(const http::Headers& headers) {
   Metadata metadata;
   size_t bytes = 0;
   for (const auto& header : headers) {
-    if (header.name.size() < kPrefix.size() || !equals_ignoring_case(header.name.substr(0, kPrefix.size()), kPrefix)) {
+    if (header.name.size() < kPrefix.size() ||
+        !equals_ignoring_case(header.name.substr(0, kPrefix.size()), kPrefix)) {
       continue;
     }
     const std::string_view name = header.name.substr(kPrefix.size());
@@ -45,6 +48,12 @@ void encode_metadata(http::Reply& reply, const Metadata& metadata) {
     name += key;
     reply.header(name, value);
   }
+}
+
+void write_metadata(wire::XmlWriter& xml, const Metadata& metadata) {
+  xml.open("Metadata");
+  for (const auto& [key, value] : metadata) xml.element(key, value);
+  xml.close("Metadata");
 }
 
 }  // namespace kyanite::service

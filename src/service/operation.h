@@ -1,5 +1,5 @@
-// The operation tables: one row per REST operation. Routing, authorization, metrics labels and docs/COVERAGE.md come from
-// these rows; an operation without a handler answers 501 with its name.
+// The operation tables: one row per REST operation. Routing, authorization, metrics labels and
+// docs/COVERAGE.md come from these rows; an operation without a handler answers 501 with its name.
 #pragma once
 
 #include <span>
@@ -26,9 +26,12 @@ struct Operation {
   // Query values that select the operation; empty: the parameter is absent.
   std::string_view restype;
   std::string_view comp;
-  // A header that selects it further: present with this value (any value when empty). No name: no such header.
-  std::string_view header;
-  std::string_view header_value;
+  // Headers that select it further. No name: no such header.
+  struct Selector {
+    std::string_view header;
+    std::string_view value;  // Empty: any value.
+  };
+  Selector selectors[2];
   auth::Need need;
   Handler run = nullptr;
 
@@ -36,7 +39,8 @@ struct Operation {
 };
 
 // The row for this request: rows are tried in order, the first that fits wins.
-wire::Result<const Operation*> route(std::span<const Operation> operations, const http::Request& request,
-                                     const wire::Query& query, auth::Level level);
+wire::Result<const Operation*> route(std::span<const Operation> operations,
+                                     const http::Request& request, const wire::Query& query,
+                                     auth::Level level);
 
 }  // namespace kyanite::service

@@ -19,7 +19,8 @@ wire::Error invalid_document(std::string_view reason) {
 }
 
 store::Key properties_key(const Call& call) {
-  return store::Key(directory_space(call.target.account), kPropertiesFamily, wire::name(call.target.service));
+  return store::Key(directory_space(call.target.account), kPropertiesFamily,
+                    wire::name(call.target.service));
 }
 
 // Collects the first error while a document is read, so that the reading itself stays plain.
@@ -78,7 +79,8 @@ class Reader {
       rule.allowed_headers = child.child_value("AllowedHeaders");
       rule.exposed_headers = child.child_value("ExposedHeaders");
       rule.max_age_s = number(child, "MaxAgeInSeconds");
-      if (rule.origins.empty() || rule.methods.empty()) fail("AllowedOrigins and AllowedMethods must not be empty.");
+      if (rule.origins.empty() || rule.methods.empty())
+        fail("AllowedOrigins and AllowedMethods must not be empty.");
       check_methods(rule.methods);
       rules.push_back(std::move(rule));
     }
@@ -92,7 +94,7 @@ class Reader {
 
  private:
   void check_methods(std::string_view methods) {
-    static constexpr std::string_view kKnown[] = {"DELETE", "GET",   "HEAD", "MERGE", "POST",
+    static constexpr std::string_view kKnown[] = {"DELETE",  "GET", "HEAD",  "MERGE",   "POST",
                                                   "OPTIONS", "PUT", "PATCH", "CONNECT", "TRACE"};
     while (!methods.empty()) {
       const size_t comma = methods.find(',');
@@ -106,7 +108,9 @@ class Reader {
   std::optional<wire::Error> error_;
 };
 
-void write_boolean(wire::XmlWriter& xml, std::string_view tag, bool value) { xml.element(tag, value ? "true" : "false"); }
+void write_boolean(wire::XmlWriter& xml, std::string_view tag, bool value) {
+  xml.element(tag, value ? "true" : "false");
+}
 
 void write_retention(wire::XmlWriter& xml, std::string_view tag, const RetentionPolicy& policy) {
   xml.open(tag);
@@ -125,9 +129,11 @@ void write_metrics(wire::XmlWriter& xml, std::string_view tag, const Metrics& me
 
 }  // namespace
 
-wire::Result<void> merge_properties(std::string_view body, wire::Service service, ServiceProperties& properties) {
+wire::Result<void> merge_properties(std::string_view body, wire::Service service,
+                                    ServiceProperties& properties) {
   pugi::xml_document document;
-  if (!document.load_buffer(body.data(), body.size())) return invalid_document("The document could not be parsed.");
+  if (!document.load_buffer(body.data(), body.size()))
+    return invalid_document("The document could not be parsed.");
   const auto root = document.child("StorageServiceProperties");
   if (!root) return invalid_document("StorageServiceProperties is missing.");
   const bool blob = service == wire::Service::kBlob;
@@ -144,7 +150,8 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
       properties.cors = reader.cors(node);
     } else if (name == "DefaultServiceVersion" && blob) {
       properties.default_version = node.child_value();
-      if (!wire::Version::parse(properties.default_version)) reader.fail("DefaultServiceVersion is not a version.");
+      if (!wire::Version::parse(properties.default_version))
+        reader.fail("DefaultServiceVersion is not a version.");
     } else if (name == "DeleteRetentionPolicy" && blob) {
       properties.delete_retention = reader.retention(node);
     } else if (name == "StaticWebsite" && blob) {
@@ -225,11 +232,13 @@ Task<wire::Result<http::Reply>> set_service_properties(Call& call) {
   auto body = co_await read_body(call, kMaxXmlBody);
   if (!body) co_return body.error();
   const auto key = properties_key(call);
-  co_return co_await update(call, key, [&](std::optional<ServiceProperties>& properties) -> wire::Result<http::Reply> {
-    if (!properties) properties.emplace();
-    if (auto merged = merge_properties(*body, call.target.service, *properties); !merged) return merged.error();
-    return http::Reply(202);
-  });
+  co_return co_await update<ServiceProperties>(
+      call, key, [&](std::optional<ServiceProperties>& properties) -> wire::Result<http::Reply> {
+        if (!properties) properties.emplace();
+        if (auto merged = merge_properties(*body, call.target.service, *properties); !merged)
+          return merged.error();
+        return http::Reply(202);
+      });
 }
 
 }  // namespace kyanite::service

@@ -1,5 +1,5 @@
-// The properties of a service (logging, metrics, CORS, default version and, for blobs, soft delete and static website): the
-// record, its XML, and what every request needs of it, the CORS rules.
+// The properties of a service (logging, metrics, CORS, default version and, for blobs, soft delete
+// and static website): the record, its XML, and what every request needs of it, the CORS rules.
 #pragma once
 
 #include <optional>
@@ -113,7 +113,8 @@ struct ServiceProperties {
 Task<wire::Result<ServiceProperties>> load_properties(Call& call);
 
 // Merges a request body into the properties: sections that are absent stay as they are.
-wire::Result<void> merge_properties(std::string_view xml, wire::Service service, ServiceProperties& properties);
+wire::Result<void> merge_properties(std::string_view xml, wire::Service service,
+                                    ServiceProperties& properties);
 std::string write_properties(const ServiceProperties& properties, wire::Service service);
 
 // GET and PUT /?restype=service&comp=properties: the same for every service.

@@ -17,7 +17,8 @@ class Service {
   virtual ~Service() = default;
   virtual wire::Service kind() const = 0;
   virtual std::span<const Operation> operations() const = 0;
-  // Fills level, container and object of the target from the decoded path below the account ("" for the service itself).
+  // Fills level, container and object of the target from the decoded path below the account ("" for
+  // the service itself).
   virtual wire::Result<void> address(Call& call, std::string_view path) const = 0;
   // What the addressed container's record says about access; an empty Acl when there is none.
   virtual Task<wire::Result<auth::Acl>> acl(Call& call) const = 0;

@@ -8,9 +8,11 @@ wire::Error storage_error(store::Error error) {
       return wire::Code::kServerBusy;
     case store::Error::kFull:
       // 503 tells clients to come back: writing works again once there is space.
-      return wire::Error(wire::Code::kServerBusy).saying("The server has no space left on its device.");
+      return wire::Error(wire::Code::kServerBusy)
+          .saying("The server has no space left on its device.");
     case store::Error::kCorrupt:
-      return wire::Error(wire::Code::kInternalError).saying("Stored bytes of this resource are damaged.");
+      return wire::Error(wire::Code::kInternalError)
+          .saying("Stored bytes of this resource are damaged.");
     case store::Error::kIo:
       return wire::Code::kInternalError;
   }

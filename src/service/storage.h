@@ -48,11 +48,13 @@ store::RecordPtr to_record(const T& value) {
   return record;
 }
 
-// How often a decision is made anew after a conflict. Writers wait in line for a lock first, so one more try is the rule.
+// How often a decision is made anew after a conflict. Writers wait in line for a lock first, so one
+// more try is the rule.
 inline constexpr int kMaxTries = 100;
 
-// Read, decide, commit for operations that change one record: `edit` sees the record (absent: nullopt), changes it in place
-// or clears it to delete, and returns the reply to give once the change is durable. It may be called several times.
+// Read, decide, commit for operations that change one record: `edit` sees the record (absent:
+// nullopt), changes it in place or clears it to delete, and returns the reply to give once the
+// change is durable. It may be called several times.
 template <class T, class Edit>
 Task<wire::Result<http::Reply>> update(Call& call, const store::Key& key, Edit edit) {
   auto turn = co_await call.context.locks.lock(key.bytes());

@@ -6,9 +6,10 @@
 //     template <class Io> void fields(Io& io) { io(1, x); io(2, label); }
 //   };
 //
-// and encode()/decode() do the rest. On disk a record is a format byte and then, in ascending tag order, tag (varint),
-// length (varint) and payload of every field that differs from its default. Tags are never reused; unknown tags are
-// skipped, absent ones keep their default, so that fields can be added without rewriting data. docs/formats/records.md.
+// and encode()/decode() do the rest. On disk a record is a format byte and then, in ascending tag
+// order, tag (varint), length (varint) and payload of every field that differs from its default.
+// Tags are never reused; unknown tags are skipped, absent ones keep their default, so that fields
+// can be added without rewriting data. docs/formats/records.md.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,9 @@ class FieldReader;
 
 namespace fields_internal {
 template <class T>
-concept HasFields = requires(T& value, FieldWriter& io) { value.fields(io); };
+concept HasFields = requires(T& value, FieldWriter& io) {
+  value.fields(io);
+};
 template <class T>
 struct IsVector : std::false_type {};
 template <class T>
@@ -49,7 +52,9 @@ struct IsPair<std::pair<A, B>> : std::true_type {};
 inline uint64_t zigzag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }
-inline int64_t unzigzag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
+inline int64_t unzigzag(uint64_t value) {
+  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
 }  // namespace fields_internal
 
 class FieldWriter {
@@ -174,7 +179,8 @@ class FieldReader {
     }
     uint64_t tag = 0;
     uint64_t length = 0;
-    ok_ = read_varint(in_, tag) && read_varint(in_, length) && tag > tag_ && tag < UINT32_MAX && length <= in_.size();
+    ok_ = read_varint(in_, tag) && read_varint(in_, length) && tag > tag_ && tag < UINT32_MAX &&
+          length <= in_.size();
     if (!ok_) return;
     tag_ = static_cast<uint32_t>(tag);
     payload_ = in_.substr(0, length);

@@ -94,7 +94,8 @@ TEST(Fields, CutAndForeignBytesAreRefusedOrDecodedNeverRead) {
   EXPECT_FALSE(decode<Outer>("\x02"));
   const std::string whole = encode(full());
   for (size_t length = 1; length < whole.size(); ++length) {
-    (void)decode<Outer>(std::string_view(whole).substr(0, length));  // Must not read past the end (sanitizers watch).
+    (void)decode<Outer>(std::string_view(whole).substr(
+        0, length));  // Must not read past the end (sanitizers watch).
   }
   for (int round = 0; round < 2000; ++round) {
     std::string noise = whole;

@@ -39,12 +39,13 @@ uint64_t crc64(uint64_t crc, std::string_view bytes) {
     std::memcpy(&word, at, 8);
     word ^= crc;
     crc = kTables[7][word & 0xff] ^ kTables[6][word >> 8 & 0xff] ^ kTables[5][word >> 16 & 0xff] ^
-          kTables[4][word >> 24 & 0xff] ^ kTables[3][word >> 32 & 0xff] ^ kTables[2][word >> 40 & 0xff] ^
-          kTables[1][word >> 48 & 0xff] ^ kTables[0][word >> 56];
+          kTables[4][word >> 24 & 0xff] ^ kTables[3][word >> 32 & 0xff] ^
+          kTables[2][word >> 40 & 0xff] ^ kTables[1][word >> 48 & 0xff] ^ kTables[0][word >> 56];
     at += 8;
     left -= 8;
   }
-  for (; left > 0; --left) crc = kTables[0][(crc ^ static_cast<unsigned char>(*at++)) & 0xff] ^ (crc >> 8);
+  for (; left > 0; --left)
+    crc = kTables[0][(crc ^ static_cast<unsigned char>(*at++)) & 0xff] ^ (crc >> 8);
   return ~crc;
 }
 

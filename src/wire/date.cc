@@ -19,7 +19,8 @@ struct Civil {
   int second = 0;
 };
 
-// Days since 0001-01-01 in the proleptic Gregorian calendar (Howard Hinnant's days_from_civil, shifted).
+// Days since 0001-01-01 in the proleptic Gregorian calendar (Howard Hinnant's days_from_civil,
+// shifted).
 int64_t days_from_civil(int64_t year, int month, int day) {
   year -= month <= 2 ? 1 : 0;
   const int64_t era = year / 400;
@@ -35,8 +36,10 @@ Civil civil(Time time) {
   const int64_t in_day = seconds % 86400;
   const int64_t era = days / 146097;
   const int64_t day_of_era = days - era * 146097;
-  const int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const int64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const int64_t shifted_month = (5 * day_of_year + 2) / 153;
   Civil out;
   out.day = static_cast<int>(day_of_year - (153 * shifted_month + 2) / 5 + 1);
@@ -55,10 +58,12 @@ int days_in_month(int64_t year, int month) {
 }
 
 std::optional<Time> to_time(const Civil& c) {
-  if (c.year < 1 || c.year > 9999 || c.month < 1 || c.month > 12 || c.day < 1 || c.day > days_in_month(c.year, c.month))
+  if (c.year < 1 || c.year > 9999 || c.month < 1 || c.month > 12 || c.day < 1 ||
+      c.day > days_in_month(c.year, c.month))
     return {};
   if (c.hour > 23 || c.minute > 59 || c.second > 59) return {};
-  const int64_t seconds = days_from_civil(c.year, c.month, c.day) * 86400 + c.hour * 3600 + c.minute * 60 + c.second;
+  const int64_t seconds =
+      days_from_civil(c.year, c.month, c.day) * 86400 + c.hour * 3600 + c.minute * 60 + c.second;
   return Time{seconds * kTicksPerSecond};
 }
 
@@ -103,7 +108,8 @@ class Scanner {
     return 0;
   }
   void skip_word() {
-    while (!rest_.empty() && ((rest_.front() | 32) >= 'a' && (rest_.front() | 32) <= 'z')) rest_.remove_prefix(1);
+    while (!rest_.empty() && ((rest_.front() | 32) >= 'a' && (rest_.front() | 32) <= 'z'))
+      rest_.remove_prefix(1);
   }
   void clock(Civil& out) {
     out.hour = digits(2, 2);
@@ -129,9 +135,10 @@ std::string http_date(Time time) {
   const Civil c = civil(time);
   const auto weekday = static_cast<size_t>(time.seconds() / 86400 % 7);
   char out[40];
-  const int length = std::snprintf(out, sizeof out, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", kDays[weekday].data(),
-                                   c.day, kMonths[static_cast<size_t>(c.month - 1)].data(), static_cast<int>(c.year),
-                                   c.hour, c.minute, c.second);
+  const int length =
+      std::snprintf(out, sizeof out, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                    kDays[weekday].data(), c.day, kMonths[static_cast<size_t>(c.month - 1)].data(),
+                    static_cast<int>(c.year), c.hour, c.minute, c.second);
   return std::string(out, static_cast<size_t>(length));
 }
 
@@ -174,15 +181,17 @@ std::optional<Time> parse_http_date(std::string_view text) {
 std::string iso_date_seconds(Time time) {
   const Civil c = civil(time);
   char out[40];
-  const int length = std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", static_cast<int>(c.year), c.month,
-                                   c.day, c.hour, c.minute, c.second);
+  const int length =
+      std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", static_cast<int>(c.year),
+                    c.month, c.day, c.hour, c.minute, c.second);
   return std::string(out, static_cast<size_t>(length));
 }
 
 std::string iso_date(Time time) {
   std::string out = iso_date_seconds(time);
   char fraction[16];
-  std::snprintf(fraction, sizeof fraction, ".%07dZ", static_cast<int>(time.ticks % kTicksPerSecond));
+  std::snprintf(fraction, sizeof fraction, ".%07dZ",
+                static_cast<int>(time.ticks % kTicksPerSecond));
   out.replace(out.size() - 1, 1, fraction);
   return out;
 }

@@ -18,7 +18,8 @@ std::optional<Time> parse_http_date(std::string_view text);
 std::string iso_date(Time time);
 // "2022-08-12T20:54:02Z".
 std::string iso_date_seconds(Time time);
-// Date alone, hours and minutes, seconds, or up to nine digits of fraction; "Z" or a numeric offset, or nothing (UTC).
+// Date alone, hours and minutes, seconds, or up to nine digits of fraction; "Z" or a numeric
+// offset, or nothing (UTC).
 std::optional<Time> parse_iso_date(std::string_view text);
 
 }  // namespace kyanite::wire

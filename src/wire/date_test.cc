@@ -17,7 +17,8 @@ TEST(Date, MatchesKnownTicks) {
   // The first instant of the Unix epoch, and a leap day.
   EXPECT_EQ(parse_iso_date("1970-01-01T00:00:00Z")->ticks, kUnixEpochTicks);
   EXPECT_EQ(parse_iso_date("0001-01-01")->ticks, 0);
-  EXPECT_EQ(iso_date(*parse_iso_date("2024-02-29T23:59:59.1234567Z")), "2024-02-29T23:59:59.1234567Z");
+  EXPECT_EQ(iso_date(*parse_iso_date("2024-02-29T23:59:59.1234567Z")),
+            "2024-02-29T23:59:59.1234567Z");
 }
 
 TEST(Date, EveryDayOfFourCenturiesRoundTrips) {
@@ -36,8 +37,8 @@ TEST(Date, IsoForms) {
 }
 
 TEST(Date, RefusesNonsense) {
-  for (const char* text : {"", "x", "2022-13-01", "2022-02-30", "2022-08-12T24:00Z", "2022-08-12T20:54Zz", "2022-8-12",
-                           "2022-08-12T20:54:00.Z"}) {
+  for (const char* text : {"", "x", "2022-13-01", "2022-02-30", "2022-08-12T24:00Z",
+                           "2022-08-12T20:54Zz", "2022-8-12", "2022-08-12T20:54:00.Z"}) {
     EXPECT_FALSE(parse_iso_date(text)) << text;
   }
   for (const char* text : {"", "Fri", "Fri, 12 Foo 2022 20:54:02 GMT", "Fri, 12 Aug 2022 20:54:02",

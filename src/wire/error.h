@@ -1,4 +1,5 @@
-// The errors of the protocol as values. wire/errors.def is the one table of codes, statuses and messages.
+// The errors of the protocol as values. wire/errors.def is the one table of codes, statuses and
+// messages.
 #pragma once
 
 #include <string>
@@ -26,6 +27,8 @@ struct Error {
   std::string message;
   // Further elements of the error body, e.g. {"HeaderName", "x-ms-range"}.
   std::vector<std::pair<std::string_view, std::string>> details;
+  // Headers that go with this error beyond the usual ones, e.g. Content-Range.
+  std::vector<std::pair<std::string_view, std::string>> headers;
 
   Error(Code error_code);  // NOLINT: a code alone is an error with the table's status and message.
   Error(Code error_code, int other_status) : Error(error_code) { status = other_status; }
@@ -39,10 +42,12 @@ struct Error {
   }
 };
 
-Error invalid_header(std::string_view header, std::string_view value);         // 400 InvalidHeaderValue
-Error missing_header(std::string_view header);                                 // 400 MissingRequiredHeader
-Error invalid_query(std::string_view parameter, std::string_view value, std::string_view reason = {});
-Error out_of_range_query(std::string_view parameter, std::string_view value, std::string_view least, std::string_view most);
+Error invalid_header(std::string_view header, std::string_view value);  // 400 InvalidHeaderValue
+Error missing_header(std::string_view header);                          // 400 MissingRequiredHeader
+Error invalid_query(std::string_view parameter, std::string_view value,
+                    std::string_view reason = {});
+Error out_of_range_query(std::string_view parameter, std::string_view value, std::string_view least,
+                         std::string_view most);
 
 template <class T>
 using Result = kyanite::Result<T, Error>;

@@ -13,8 +13,8 @@ int hex_digit(char c) {
 }
 
 bool unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
 }
 }  // namespace
 
@@ -61,7 +61,8 @@ std::optional<Query> Query::parse(std::string_view raw) {
     if (pair.empty()) continue;
     const size_t equals = pair.find('=');
     auto name = percent_decode(pair.substr(0, equals));
-    auto value = equals == std::string_view::npos ? std::string() : percent_decode(pair.substr(equals + 1));
+    auto value =
+        equals == std::string_view::npos ? std::string() : percent_decode(pair.substr(equals + 1));
     if (!name || !value || query.parameters_.size() == kMaxParameters) return {};
     query.parameters_.push_back({std::move(*name), std::move(*value)});
   }

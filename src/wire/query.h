@@ -25,7 +25,9 @@ class Query {
 
   // The first parameter of that name, ignoring case. Absent and empty differ.
   std::optional<std::string_view> find(std::string_view name) const;
-  std::string_view get(std::string_view name) const { return find(name).value_or(std::string_view()); }
+  std::string_view get(std::string_view name) const {
+    return find(name).value_or(std::string_view());
+  }
   bool has(std::string_view name) const { return find(name).has_value(); }
   auto begin() const { return parameters_.begin(); }
   auto end() const { return parameters_.end(); }

@@ -1,4 +1,5 @@
-// x-ms-version: a date. Any well-formed one is served, newer ones included; behaviour changes at named cuts.
+// x-ms-version: a date. Any well-formed one is served, newer ones included; behaviour changes at
+// named cuts.
 #pragma once
 
 #include <optional>
@@ -36,6 +37,10 @@ inline constexpr Version kBearerTokens{20171109};
 inline constexpr Version kCrc64Replies{20190202};
 inline constexpr Version kLargeBlocks{20191212};
 inline constexpr Version kHundredMiBBlocks{20160531};
+inline constexpr Version kEncryptionScopes{20190707};
+inline constexpr Version kBlobTags{20191212};
+inline constexpr Version kVersionLevelImmutability{20200612};
+inline constexpr Version kEncodedNamesInLists{20210212};
 // What an anonymous request without a version gets.
 inline constexpr Version kOldestVersion{20090919};
 

@@ -61,6 +61,12 @@ XmlWriter& XmlWriter::attribute(std::string_view name, std::string_view value) {
   return *this;
 }
 
+XmlWriter& XmlWriter::text(std::string_view text) {
+  end_start_tag();
+  append_escaped(out_, text);
+  return *this;
+}
+
 XmlWriter& XmlWriter::close(std::string_view tag) {
   if (in_start_tag_) {
     out_ += " />";

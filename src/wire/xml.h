@@ -1,4 +1,5 @@
-// XML out, by hand: a list page of 5,000 entries costs a millisecond this way. Input is parsed with pugixml where needed.
+// XML out, by hand: a list page of 5,000 entries costs a millisecond this way. Input is parsed with
+// pugixml where needed.
 #pragma once
 
 #include <string>
@@ -13,6 +14,7 @@ class XmlWriter {
   XmlWriter& open(std::string_view tag);
   // Within the start tag just opened.
   XmlWriter& attribute(std::string_view name, std::string_view value);
+  XmlWriter& text(std::string_view text);
   XmlWriter& close(std::string_view tag);
   // <tag>text</tag>, or <tag /> when the text is empty.
   XmlWriter& element(std::string_view tag, std::string_view text);
@@ -29,7 +31,8 @@ class XmlWriter {
   bool in_start_tag_ = false;
 };
 
-// Whether XML 1.0 can carry the text at all (most control characters cannot be written even as references).
+// Whether XML 1.0 can carry the text at all (most control characters cannot be written even as
+// references).
 bool xml_can_hold(std::string_view utf8);
 
 }  // namespace kyanite::wire

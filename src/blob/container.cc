@@ -1,0 +1,39 @@
+#include "blob/container.h"
+
+#include "concurrency/etag.h"
+#include "service/directory.h"
+#include "wire/date.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+
+store::Key container_key(const Call& call) {
+  return store::Key(service::directory_space(call.target.account), service::kContainersFamily,
+                    call.target.container);
+}
+
+Task<wire::Result<Container>> load_container(Call& call) {
+  auto loaded = co_await service::load<Container>(call, container_key(call));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return wire::Error(wire::Code::kContainerNotFound);
+  co_return std::move(*loaded->value);
+}
+
+Task<wire::Result<Container>> read_container(Call& call) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) co_return lease_id.error();
+  auto container = co_await load_container(call);
+  if (!container) co_return container.error();
+  auto use = concurrency::check_lease_use(container->lease, *lease_id,
+                                          concurrency::LeaseUse::kShared, call.now);
+  if (!use) co_return service::lease_use_error(use.error(), service::Leased::kContainer);
+  co_return std::move(*container);
+}
+
+void encode_changed(http::Reply& reply, Time changed) {
+  reply.header("ETag", concurrency::ETag{changed}.quoted());
+  reply.header("Last-Modified", wire::http_date(changed));
+}
+
+}  // namespace kyanite::blob

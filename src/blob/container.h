@@ -1,0 +1,48 @@
+// Reading and changing containers.
+#pragma once
+
+#include "base/task.h"
+#include "blob/records.h"
+#include "concurrency/lease.h"
+#include "service/call.h"
+#include "service/conditions.h"
+#include "service/storage.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+store::Key container_key(const service::Call& call);
+
+// The addressed container; 404 ContainerNotFound when there is none.
+Task<wire::Result<Container>> load_container(service::Call& call);
+
+// The same for operations on the container itself that may carry a lease id, which must then be
+// right.
+Task<wire::Result<Container>> read_container(service::Call& call);
+
+// ETag and Last-Modified of an object last changed then.
+void encode_changed(http::Reply& reply, Time changed);
+
+// Read, decide, commit for operations on an existing container. Checks the lease id and the
+// conditions, then runs `edit(Container&) -> wire::Result<http::Reply>`, which may be called again
+// after a conflict.
+template <class Edit>
+Task<wire::Result<http::Reply>> update_container(service::Call& call,
+                                                 concurrency::ConditionSet accepts, Edit edit) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) co_return lease_id.error();
+  auto asked = service::decode_conditions(call, concurrency::Operation::kUpdate, accepts);
+  if (!asked) co_return asked.error();
+  auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+    if (!container) return wire::Error(wire::Code::kContainerNotFound);
+    auto use = concurrency::check_lease_use(container->lease, *lease_id,
+                                            concurrency::LeaseUse::kShared, call.now);
+    if (!use) return service::lease_use_error(use.error(), service::Leased::kContainer);
+    auto met = service::check_conditions(*asked, {.exists = true, .changed = container->changed});
+    if (!met) return met.error();
+    return edit(*container);
+  };
+  co_return co_await service::update<Container>(call, container_key(call), decide);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,31 @@
+// Create Container: PUT /{container}?restype=container
+#include "base/bytes.h"
+#include "blob/container.h"
+#include "blob/handlers.h"
+#include "blob/public_access.h"
+#include "concurrency/etag.h"
+#include "service/directory.h"
+
+namespace kyanite::blob {
+
+Outcome create_container(service::Call& call) {
+  auto metadata = service::decode_metadata(call.headers());
+  if (!metadata) co_return metadata.error();
+  auto access = decode_public_access(call);
+  if (!access) co_return access.error();
+  auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+    if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
+    container.emplace();
+    container->space = service::new_space();
+    container->created = call.now;
+    container->changed = call.now;
+    container->metadata = *metadata;
+    container->public_access = *access;
+    http::Reply reply(201);
+    encode_changed(reply, container->changed);
+    return reply;
+  };
+  co_return co_await service::update<Container>(call, container_key(call), decide);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,28 @@
+// Get Blob Properties: HEAD /{container}/{blob}
+#include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "wire/date.h"
+
+namespace kyanite::blob {
+
+Outcome get_blob_properties(service::Call& call) {
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  if (!found) co_return found.error();
+  const Blob& blob = found->blob;
+  http::Reply reply(200);
+  reply.stream_length = blob.content.length;
+  encode_properties(reply, call, blob);
+  if (!blob.http.content_md5.empty()) reply.header("Content-MD5", base64(blob.http.content_md5));
+  if (blob.type == BlobType::kBlock) {
+    reply.header("x-ms-access-tier", name(blob.tier));
+    if (blob.tier == Tier::kInferred) {
+      reply.header("x-ms-access-tier-inferred", "true");
+    } else {
+      reply.header("x-ms-access-tier-change-time", wire::http_date(blob.tier_changed));
+    }
+  }
+  co_return reply;
+}
+
+}  // namespace kyanite::blob

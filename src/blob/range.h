@@ -1,0 +1,29 @@
+// Byte ranges of read requests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+struct ByteRange {
+  uint64_t first = 0;
+  std::optional<uint64_t> last;  // inclusive; nothing: to the end
+};
+
+// x-ms-range, else Range; nothing when neither names one. A malformed Range is ignored as HTTP
+// demands, a malformed x-ms-range is an error.
+wire::Result<std::optional<ByteRange>> decode_range(const service::Call& call);
+
+// What of a content of `length` bytes the range covers: offset and count. Nothing when it starts
+// past the end.
+struct Span {
+  uint64_t offset = 0;
+  uint64_t count = 0;
+};
+std::optional<Span> clip(const ByteRange& range, uint64_t length);
+
+}  // namespace kyanite::blob

@@ -1,0 +1,57 @@
+#include "blob/service.h"
+
+#include "base/bytes.h"
+#include "blob/container.h"
+#include "blob/names.h"
+#include "blob/operations.h"
+#include "wire/date.h"
+
+namespace kyanite::blob {
+
+using auth::Level;
+using service::Call;
+
+std::span<const service::Operation> BlobService::operations() const { return blob::operations(); }
+
+wire::Result<void> BlobService::address(Call& call, std::string_view path) const {
+  auto& target = call.target;
+  for (const std::string_view instant : {"snapshot", "versionid"}) {
+    const auto text = call.query.find(instant);
+    if (text && !wire::parse_iso_date(*text)) return wire::invalid_query(instant, *text);
+  }
+  target.snapshot = call.query.get("snapshot");
+  target.version_id = call.query.get("versionid");
+  if (path.empty()) {
+    target.level = Level::kService;
+    return {};
+  }
+  const size_t slash = path.find('/');
+  target.container = path.substr(0, slash);
+  if (slash != std::string_view::npos && slash + 1 < path.size()) {
+    target.level = Level::kObject;
+    target.object = path.substr(slash + 1);
+  } else if (slash == std::string_view::npos && !call.query.has("restype")) {
+    // A single segment without restype is a blob of the root container.
+    target.level = Level::kObject;
+    target.container = kRootContainer;
+    target.object = path;
+  } else {
+    target.level = Level::kContainer;
+  }
+  if (auto valid = check_container_name(target.container); !valid) return valid.error();
+  if (target.level == Level::kObject) return check_blob_name(target.object);
+  return {};
+}
+
+Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
+  auth::Acl acl;
+  if (call.target.level == Level::kService) co_return acl;
+  auto loaded = co_await service::load<Container>(call, container_key(call));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return acl;
+  acl.public_access = loaded->value->public_access;
+  acl.policies.assign(loaded->value->policies.begin(), loaded->value->policies.end());
+  co_return acl;
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,29 @@
+// Set Container ACL: PUT /{container}?restype=container&comp=acl
+#include "blob/container.h"
+#include "blob/handlers.h"
+#include "blob/public_access.h"
+#include "concurrency/etag.h"
+#include "service/body.h"
+
+namespace kyanite::blob {
+
+Outcome set_container_acl(service::Call& call) {
+  auto access = decode_public_access(call);
+  if (!access) co_return access.error();
+  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  if (!body) co_return body.error();
+  auto policies = service::parse_access_policies(*body);
+  if (!policies) co_return policies.error();
+  auto edit = [&](Container& container) -> wire::Result<http::Reply> {
+    container.public_access = *access;
+    container.policies.clear();
+    for (const auto& policy : *policies) container.policies.push_back({policy});
+    container.changed = concurrency::next_modified(call.now, container.changed);
+    http::Reply reply(200);
+    encode_changed(reply, container.changed);
+    return reply;
+  };
+  co_return co_await update_container(call, concurrency::kAcceptsDates, edit);
+}
+
+}  // namespace kyanite::blob

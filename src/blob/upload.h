@@ -1,0 +1,27 @@
+// A request body on its way into the store: received, hashed, checked against what the client says
+// of it, appended.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/task.h"
+#include "content/content.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+struct Uploaded {
+  content::Pieces pieces;
+  uint64_t length = 0;
+  std::string md5;  // 16 bytes
+  uint64_t crc64 = 0;
+};
+
+// Takes the whole body, at most `most` bytes (413 RequestBodyTooLarge beyond), verifying
+// Content-MD5, x-ms-content-crc64 and the announced length. Memory stays within two chunks whatever
+// the length.
+Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most);
+
+}  // namespace kyanite::blob
