@@ -184,10 +184,10 @@ function legacyTokens() {
   };
   const service = legacy.createBlobService(ACCOUNT, KEY, endpoint);
   emit('legacy blob SAS', 'kBlob', 'Kind::kServiceSas',
-    { target: `/${ACCOUNT}/c/b?${service.generateSharedAccessSignature('c', 'b', policy, { contentType: 'a/b' })}` });
+    { target: `/${ACCOUNT}/con/b?${service.generateSharedAccessSignature('con', 'b', policy, { contentType: 'a/b' })}` });
   const queues = legacy.createQueueService(ACCOUNT, KEY, endpoint);
   emit('legacy queue SAS', 'kQueue', 'Kind::kServiceSas',
-    { target: `/${ACCOUNT}/q/messages?${queues.generateSharedAccessSignature('q', policy)}` });
+    { target: `/${ACCOUNT}/que/messages?${queues.generateSharedAccessSignature('que', policy)}` });
 }
 
 // The value that Kyanite gives for these terms, worked out independently of it.
@@ -201,6 +201,18 @@ function delegationKey(service, version) {
   };
 }
 
+// Good only for requests that carry this header and this parameter.
+function requestBoundToken() {
+  const token = blob.generateBlobSASQueryParameters({
+    version: '2026-04-06', startsOn, expiresOn, containerName: 'c', blobName: 'b',
+    permissions: blob.BlobSASPermissions.parse('r'), correlationId: '01234567-89ab-cdef-0123-456789abcdef',
+    requestHeaders: { 'x-ms-meta-one': '1', 'x-ms-meta-two': '2' }, requestQueryParameters: { timeout: '30' },
+  }, delegationKey('b', '2026-04-06'), ACCOUNT);
+  emit('user delegation SAS bound to request parts', 'kBlob', 'Kind::kUserDelegationSas', {
+    target: `/${ACCOUNT}/c/b?timeout=30&${token}`, headers: { 'x-ms-meta-one': '1', 'x-ms-meta-two': '2' },
+  });
+}
+
 const plain = new blob.StorageSharedKeyCredential(ACCOUNT, KEY);
 const delegating = VERSIONS.filter((version) => version >= '2018-11-09');
 await sharedKeyRequests();
@@ -210,6 +222,7 @@ directoryTokens('Kind::kServiceSas', [new lake.StorageSharedKeyCredential(ACCOUN
 blobTokens('Kind::kUserDelegationSas', [delegationKey('b', '2021-12-02'), ACCOUNT], delegating);
 directoryTokens('Kind::kUserDelegationSas', [delegationKey('b', '2021-12-02'), ACCOUNT],
   delegating.filter((version) => version >= '2020-02-10'));
+requestBoundToken();
 otherServiceTokens();
 legacyTokens();
 for (const version of delegating.filter((v) => v >= '2025-07-05')) {
