@@ -62,7 +62,7 @@ void ChunkedDecoder::take(char byte) {
 }
 
 void ChunkedDecoder::take_size(char byte) {
-  if (++line_bytes_ > kMaxChunkLineBytes) {
+  if (++line_bytes_ >= kMaxChunkLineBytes) {  // The LF is still to come.
     state_ = State::kError;
     return;
   }
