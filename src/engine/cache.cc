@@ -1,0 +1,107 @@
+#include "engine/cache.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+// Map node, hash bucket, control block and malloc headers of an entry, roughly.
+constexpr size_t kEntryOverhead = 200;
+
+size_t cost(std::string_view key, const store::RecordPtr& record) {
+  const size_t content =
+      record == nullptr ? 0 : record->value.size() + record->refs.size() * sizeof(store::Ref);
+  return kEntryOverhead + key.size() + content;
+}
+
+void add(std::atomic<uint64_t>& counter, uint64_t amount) {
+  // Only changed under the shard's mutex; atomic for readers of metrics.
+  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+RecordCache::RecordCache(size_t budget_bytes) : shard_budget_(budget_bytes / kShards) {}
+
+RecordCache::Shard& RecordCache::shard_of(std::string_view key) {
+  // The high bits: the map inside uses the low ones.
+  return shards_[(Hash{}(key) >> 48) % kShards];
+}
+
+RecordCache::Found RecordCache::find(std::string_view key) {
+  Shard& shard = shard_of(key);
+  std::lock_guard lock(shard.mutex);
+  auto found = shard.entries.find(key);
+  if (found == shard.entries.end()) {
+    add(shard.misses, 1);
+    return {false, nullptr, shard.version};
+  }
+  add(shard.hits, 1);
+  found->second.used = true;
+  return {true, found->second.record, shard.version};
+}
+
+void RecordCache::fill(std::string_view key, store::RecordPtr record, uint64_t version) {
+  Shard& shard = shard_of(key);
+  std::lock_guard lock(shard.mutex);
+  if (shard.version == version) set(shard, key, std::move(record));
+}
+
+void RecordCache::put(std::string_view key, store::RecordPtr record) {
+  Shard& shard = shard_of(key);
+  std::lock_guard lock(shard.mutex);
+  ++shard.version;
+  set(shard, key, std::move(record));
+}
+
+void RecordCache::clear() {
+  for (auto& shard : shards_) {
+    std::lock_guard lock(shard.mutex);
+    ++shard.version;
+    shard.entries.clear();
+    shard.newest = shard.oldest = shard.hand = nullptr;
+    shard.bytes = 0;
+  }
+}
+
+void RecordCache::set(Shard& shard, std::string_view key, store::RecordPtr record) {
+  auto found = shard.entries.find(key);
+  if (found == shard.entries.end()) {
+    found = shard.entries.emplace(key, Entry{}).first;
+    Entry& entry = found->second;
+    entry.older = shard.newest;
+    (shard.newest == nullptr ? shard.oldest : shard.newest->second.newer) = &*found;
+    shard.newest = &*found;
+  }
+  Entry& entry = found->second;
+  const size_t bytes = cost(key, record);
+  add(shard.bytes, bytes - entry.bytes);
+  entry.bytes = bytes;
+  entry.record = std::move(record);
+  while (shard.bytes > shard_budget_ && !shard.entries.empty()) evict_one(shard);
+}
+
+void RecordCache::evict_one(Shard& shard) {
+  auto* item = shard.hand == nullptr ? shard.oldest : shard.hand;
+  while (item->second.used) {
+    item->second.used = false;
+    item = item->second.newer == nullptr ? shard.oldest : item->second.newer;
+  }
+  shard.hand = item->second.newer;
+  unlink(shard, item);
+  add(shard.bytes, 0 - item->second.bytes);
+  shard.entries.erase(shard.entries.find(item->first));
+}
+
+void RecordCache::unlink(Shard& shard, Entries::value_type* item) {
+  Entry& entry = item->second;
+  (entry.newer == nullptr ? shard.newest : entry.newer->second.older) = entry.older;
+  (entry.older == nullptr ? shard.oldest : entry.older->second.newer) = entry.newer;
+}
+
+uint64_t RecordCache::sum(std::atomic<uint64_t> Shard::*counter) const {
+  uint64_t total = 0;
+  for (const auto& shard : shards_) total += (shard.*counter).load(std::memory_order_relaxed);
+  return total;
+}
+
+}  // namespace kyanite::engine

@@ -1,0 +1,77 @@
+// Records in memory, absent ones included, within a budget of bytes. Holds exactly what is
+// committed: the committer puts every record it wrote, and whoever reads one from the database may
+// add it only if no commit touched that part of the cache meanwhile.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "store/store.h"
+
+namespace kyanite::engine {
+
+class RecordCache {
+ public:
+  explicit RecordCache(size_t budget_bytes);
+
+  struct Found {
+    bool known = false;       // Whether `record` says how things are.
+    store::RecordPtr record;  // Null: known to be absent.
+    uint64_t version = 0;     // For fill(), when not known.
+  };
+  Found find(std::string_view key);
+  // Adds what the database said after find() gave `version`, unless a commit came between.
+  void fill(std::string_view key, store::RecordPtr record, uint64_t version);
+  // Sets what was just committed.
+  void put(std::string_view key, store::RecordPtr record);
+  // Forgets everything and refuses what is being filled in.
+  void clear();
+
+  uint64_t hits() const { return sum(&Shard::hits); }
+  uint64_t misses() const { return sum(&Shard::misses); }
+  uint64_t bytes() const { return sum(&Shard::bytes); }
+
+ private:
+  struct Entry;
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+  };
+  using Entries = std::unordered_map<std::string, Entry, Hash, std::equal_to<>>;
+  // Entries form a queue from newest to oldest. A hit only sets a flag; a hand that walks from old
+  // to new evicts what was not used since it last came by (the SIEVE policy).
+  struct Entry {
+    store::RecordPtr record;
+    size_t bytes = 0;
+    bool used = false;
+    Entries::value_type* newer = nullptr;
+    Entries::value_type* older = nullptr;
+  };
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    Entries entries;
+    Entries::value_type* newest = nullptr;
+    Entries::value_type* oldest = nullptr;
+    Entries::value_type* hand = nullptr;
+    uint64_t version = 0;
+    std::atomic<uint64_t> bytes{0};
+    std::atomic<uint64_t> hits{0};
+    std::atomic<uint64_t> misses{0};
+  };
+
+  Shard& shard_of(std::string_view key);
+  void set(Shard& shard, std::string_view key, store::RecordPtr record);
+  static void evict_one(Shard& shard);
+  static void unlink(Shard& shard, Entries::value_type* item);
+  uint64_t sum(std::atomic<uint64_t> Shard::*counter) const;
+
+  static constexpr size_t kShards = 64;
+  const size_t shard_budget_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace kyanite::engine

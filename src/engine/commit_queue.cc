@@ -1,0 +1,45 @@
+#include "engine/commit_queue.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace kyanite::engine {
+
+void CommitQueue::push(CommitRequest* request) {
+  {
+    std::lock_guard lock(mutex_);
+    CHECK(!closed_);
+    waiting_.push_back(request);
+    if (waiting_.size() > 1) return;  // The taker was woken for the first one.
+  }
+  wake_.notify_one();
+}
+
+void CommitQueue::take(std::vector<CommitRequest*>& out, size_t most) {
+  out.clear();
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  if (waiting_.size() <= most) {
+    out.swap(waiting_);
+    return;
+  }
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(most);
+  out.assign(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+}
+
+void CommitQueue::close() {
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  wake_.notify_all();
+}
+
+size_t CommitQueue::depth() const {
+  std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace kyanite::engine

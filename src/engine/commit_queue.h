@@ -1,0 +1,39 @@
+// Commits on their way to the disk, first in first out, between threads.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "store/store.h"
+
+namespace kyanite::engine {
+
+// Lives in the coroutine that awaits `done`; whoever sets `done` must not touch it afterwards.
+struct CommitRequest {
+  store::Commit commit;
+  std::vector<std::string> heads;       // The encoded head of each write's record.
+  std::optional<store::Error> refused;  // Why this one is not part of its batch.
+  Pending<store::Result<void>> done;
+};
+
+class CommitQueue {
+ public:
+  void push(CommitRequest* request);
+  // Waits for requests and takes up to `most` of them. Empty once the queue is closed and drained.
+  void take(std::vector<CommitRequest*>& out, size_t most);
+  void close();
+  size_t depth() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<CommitRequest*> waiting_;
+  bool closed_ = false;
+};
+
+}  // namespace kyanite::engine

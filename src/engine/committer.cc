@@ -1,0 +1,136 @@
+#include "engine/committer.h"
+
+#include <pthread.h>
+#include <rocksdb/write_batch.h>
+
+#include <chrono>
+
+namespace kyanite::engine {
+
+namespace {
+
+using store::Error;
+using store::RecordPtr;
+
+// More in one batch gains nothing and makes everyone in it wait longer.
+constexpr size_t kMostInBatch = 128;
+
+bool same(const RecordPtr& a, const RecordPtr& b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
+void add_write(rocksdb::WriteBatch& batch, const store::Write& write, const std::string& head) {
+  if (write.record == nullptr) {
+    batch.Delete(write.key.bytes())
+        .PermitUncheckedError();  // Fails only past a limit we do not set.
+    return;
+  }
+  const rocksdb::Slice key(write.key.bytes());
+  const rocksdb::Slice value[] = {head, write.record->value};
+  batch.Put(rocksdb::SliceParts(&key, 1), rocksdb::SliceParts(value, 2)).PermitUncheckedError();
+}
+
+}  // namespace
+
+Committer::Committer(Records& records, RecordCache& cache)
+    : records_(records), cache_(cache), thread_([this] { loop(); }) {
+  pthread_setname_np(thread_.native_handle(), "committer");
+}
+
+Committer::~Committer() {
+  queue_.close();
+  thread_.join();
+}
+
+void Committer::watch(CommitWatch* watch) {
+  std::lock_guard lock(batch_mutex_);
+  watch_ = watch;
+}
+
+void Committer::loop() {
+  Batch batch;
+  while (true) {
+    queue_.take(batch, kMostInBatch);
+    if (batch.empty()) return;
+    process(batch);
+  }
+}
+
+void Committer::process(const Batch& batch) {
+  store::Result<void> result;
+  {
+    std::lock_guard lock(batch_mutex_);
+    if (records_.broken()) result = records_.repair();
+    if (result.ok()) {
+      rocksdb::WriteBatch writes;
+      stage(batch, writes);
+      result = write(batch, writes);
+      staged_.clear();
+    }
+  }
+  finish(batch, result);
+}
+
+void Committer::stage(const Batch& batch, rocksdb::WriteBatch& writes) {
+  for (auto* request : batch) {
+    request->refused = broken_guard(request->commit);
+    if (request->refused) continue;
+    if (watch_ != nullptr) watch_->committing(request->commit);
+    for (size_t i = 0; i < request->commit.writes.size(); ++i) {
+      const auto& write = request->commit.writes[i];
+      add_write(writes, write, request->heads[i]);
+      staged_.insert_or_assign(write.key.bytes(), write.record);
+    }
+  }
+}
+
+std::optional<Error> Committer::broken_guard(const store::Commit& commit) {
+  for (const auto& guard : commit.guards) {
+    auto now = current(guard.key.bytes());
+    if (!now) return now.error();
+    if (!same(*now, guard.expected)) return Error::kConflict;
+  }
+  return std::nullopt;
+}
+
+store::Result<RecordPtr> Committer::current(const std::string& key) {
+  if (auto found = staged_.find(key); found != staged_.end()) return found->second;
+  const auto found = cache_.find(key);
+  if (found.known) return found.record;
+  auto record = records_.get(key);
+  if (record.ok()) cache_.fill(key, *record, found.version);
+  return record;
+}
+
+store::Result<void> Committer::write(const Batch& batch, rocksdb::WriteBatch& writes) {
+  if (writes.Count() == 0) return {};
+  const auto start = std::chrono::steady_clock::now();
+  auto written = records_.write(writes);
+  counters_.sync_nanos += static_cast<uint64_t>((std::chrono::steady_clock::now() - start).count());
+  ++counters_.batches;
+  if (!written.ok()) {
+    // Whether the batch is on the disk shows only when the database is opened again.
+    cache_.clear();
+    return written;
+  }
+  for (auto* request : batch) {
+    if (request->refused) continue;
+    for (const auto& write : request->commit.writes) cache_.put(write.key.bytes(), write.record);
+  }
+  return {};
+}
+
+void Committer::finish(const Batch& batch, const store::Result<void>& result) {
+  for (auto* request : batch) {
+    if (!result.ok() && !request->refused) request->refused = result.error();
+    if (!request->refused) {
+      ++counters_.commits;
+      request->done.set({});
+      continue;
+    }
+    ++(*request->refused == Error::kConflict ? counters_.conflicts : counters_.failures);
+    request->done.set(*request->refused);
+  }
+}
+
+}  // namespace kyanite::engine

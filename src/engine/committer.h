@@ -1,0 +1,70 @@
+// The one thread that changes records. It takes all commits that wait, checks their guards in order
+// against what is committed plus what the batch holds so far, writes the batch with one sync, and
+// tells everyone.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/cache.h"
+#include "engine/commit_queue.h"
+#include "engine/records.h"
+
+namespace kyanite::engine {
+
+// Told of every commit from watch() on, before it becomes visible. Called on the committer's
+// thread.
+class CommitWatch {
+ public:
+  virtual ~CommitWatch() = default;
+  virtual void committing(const store::Commit& commit) = 0;
+};
+
+class Committer {
+ public:
+  Committer(Records& records, RecordCache& cache);
+  ~Committer();  // Finishes what was submitted.
+
+  void submit(CommitRequest* request) { queue_.push(request); }
+
+  // When it returns, all commits not shown to `watch` are visible to reads. Null: no one watches
+  // any more.
+  void watch(CommitWatch* watch);
+
+  struct Counters {
+    std::atomic<uint64_t> commits{0};
+    std::atomic<uint64_t> conflicts{0};
+    std::atomic<uint64_t> failures{0};
+    std::atomic<uint64_t> batches{0};
+    std::atomic<uint64_t> sync_nanos{0};
+  };
+  const Counters& counters() const { return counters_; }
+  size_t depth() const { return queue_.depth(); }
+
+ private:
+  using Batch = std::vector<CommitRequest*>;
+  void loop();
+  void process(const Batch& batch);
+  void stage(const Batch& batch, rocksdb::WriteBatch& writes);
+  // Why the commit cannot be part of the batch; nothing when all its guards hold.
+  std::optional<store::Error> broken_guard(const store::Commit& commit);
+  store::Result<store::RecordPtr> current(const std::string& key);
+  store::Result<void> write(const Batch& batch, rocksdb::WriteBatch& writes);
+  void finish(const Batch& batch, const store::Result<void>& result);
+
+  Records& records_;
+  RecordCache& cache_;
+  CommitQueue queue_;
+  // What the batch being staged will have written. Keys point into its requests.
+  std::unordered_map<std::string_view, store::RecordPtr> staged_;
+  std::mutex batch_mutex_;  // Held while a batch is staged and written.
+  CommitWatch* watch_ = nullptr;
+  Counters counters_;
+  std::thread thread_;  // Last: it uses the others.
+};
+
+}  // namespace kyanite::engine

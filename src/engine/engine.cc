@@ -1,0 +1,153 @@
+#include "engine/engine.h"
+
+#include "engine/cache.h"
+#include "engine/codec.h"
+#include "engine/committer.h"
+#include "engine/extents.h"
+#include "engine/holds.h"
+#include "engine/location.h"
+#include "engine/records.h"
+#include "engine/sweep.h"
+#include "engine/syncer.h"
+
+namespace kyanite::engine {
+
+using store::RecordPtr;
+
+// In the order of construction: later ones use earlier ones and are stopped first.
+struct Engine::Parts {
+  Parts(Options options, Location where, std::unique_ptr<Records> opened_records,
+        std::unique_ptr<Extents> opened_extents)
+      : location(std::move(where)),
+        records(std::move(opened_records)),
+        extents(std::move(opened_extents)),
+        workers(options.worker_threads),
+        cache(options.record_cache_bytes),
+        committer(*records, cache),
+        syncer(extents->writer(), committer),
+        sweeper(*records, *extents, committer, holds, options.sweep_interval) {}
+
+  Location location;
+  std::unique_ptr<Records> records;
+  std::unique_ptr<Extents> extents;
+  Workers workers;
+  RecordCache cache;
+  Committer committer;
+  Syncer syncer;
+  Holds holds;
+  Sweeper sweeper;
+};
+
+kyanite::Result<std::unique_ptr<Engine>, std::string> Engine::open(Options options) {
+  auto location = open_location(options.location);
+  if (!location) return Failure{location.error()};
+  const auto unopened = [&](const std::string& part, const std::string& why) {
+    return Failure{"Cannot open the " + part + " in " + options.location + " (" + why +
+                   "): check the disk, or restore the directory from a backup."};
+  };
+  auto records = Records::open(location->records(), options.block_cache_bytes);
+  if (!records) return unopened("records", records.error());
+  auto extents = Extents::open(location->extents(), options.extent_bytes);
+  if (!extents) return unopened("extents", extents.error());
+  return std::unique_ptr<Engine>(new Engine(std::make_unique<Parts>(
+      std::move(options), std::move(*location), std::move(*records), std::move(*extents))));
+}
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() = default;
+
+Task<store::Result<RecordPtr>> Engine::get(const store::Key& key) {
+  auto found = parts_->cache.find(key.bytes());
+  if (found.known) co_return std::move(found.record);
+  auto record = parts_->records->get_in_memory(key.bytes());
+  if (!record) {
+    record = co_await parts_->workers.run([&] { return parts_->records->get(key.bytes()); });
+  }
+  if (record->ok()) parts_->cache.fill(key.bytes(), **record, found.version);
+  co_return std::move(*record);
+}
+
+Task<store::Result<void>> Engine::read(
+    std::function<store::Result<void>(const store::View&)> look) {
+  co_return co_await parts_->workers.run([&] { return parts_->records->read(look); });
+}
+
+Task<store::Result<void>> Engine::commit(store::Commit commit) {
+  check_well_formed(commit);
+  co_return co_await submit(std::move(commit));
+}
+
+Task<store::Result<void>> Engine::submit(store::Commit commit) {
+  CommitRequest request;
+  request.commit = std::move(commit);
+  for (const auto& write : request.commit.writes) {
+    request.heads.push_back(write.record == nullptr ? "" : encode_head(write.record->refs));
+  }
+  if (parts_->extents->writer().needs_sync(request.commit)) {
+    parts_->syncer.submit(&request);
+  } else {
+    parts_->committer.submit(&request);
+  }
+  co_return co_await request.done;
+}
+
+Task<store::Result<store::Ref>> Engine::append(Buffer bytes) {
+  CHECK(!bytes.empty() && bytes.size() <= store::kMaxRunBytes);
+  co_return co_await parts_->workers.run([&] { return parts_->extents->writer().append(bytes); });
+}
+
+Task<store::Result<os::Bytes>> Engine::read(store::Ref ref, uint32_t offset, uint32_t length,
+                                            bool prefer_file) {
+  return parts_->extents->read(parts_->workers, ref, offset, length, prefer_file);
+}
+
+store::Hold Engine::hold() { return parts_->holds.take(); }
+
+Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
+  store::Commit deletes;
+  auto looked = co_await read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(range);
+    for (; cursor->valid() && deletes.writes.size() < most; cursor->next()) {
+      deletes.writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
+    }
+    return cursor->status();
+  });
+  if (!looked) co_return looked.error();
+  const size_t count = deletes.writes.size();
+  if (count == 0) co_return count;
+  auto done = co_await submit(std::move(deletes));
+  if (!done) co_return done.error();
+  co_return count;
+}
+
+store::Result<SweepReport> Engine::sweep_now() { return parts_->sweeper.run(); }
+
+Metrics Engine::metrics() const {
+  const auto& committed = parts_->committer.counters();
+  const auto& read = parts_->extents->counters();
+  const auto swept = parts_->sweeper.last();
+  Metrics out;
+  out.commits = committed.commits;
+  out.conflicts = committed.conflicts;
+  out.failed_commits = committed.failures + parts_->syncer.failures();
+  out.batches = committed.batches;
+  out.write_seconds = static_cast<double>(committed.sync_nanos) / 1e9;
+  out.repairs = parts_->records->repairs();
+  out.cache_hits = parts_->cache.hits();
+  out.cache_misses = parts_->cache.misses();
+  out.appended_runs = parts_->extents->writer().appended_runs();
+  out.appended_bytes = parts_->extents->writer().appended_bytes();
+  out.reads = read.reads;
+  out.trusted_reads = read.trusted_reads;
+  out.corrupt_reads = read.corrupt_reads;
+  out.sweeps = parts_->sweeper.sweeps();
+  out.reclaimed_bytes = parts_->sweeper.reclaimed_bytes();
+  out.waiting_commits = parts_->committer.depth() + parts_->syncer.depth();
+  out.cache_bytes = parts_->cache.bytes();
+  out.extents = swept.extents;
+  out.live_bytes = swept.live_bytes;
+  out.last_sweep_seconds = swept.seconds;
+  return out;
+}
+
+}  // namespace kyanite::engine

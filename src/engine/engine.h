@@ -1,0 +1,62 @@
+// The store on one machine: records in RocksDB, bulk bytes in extent files, one directory, one
+// process.
+//
+//   get      record cache, else RocksDB
+//   read     a RocksDB snapshot, on a worker
+//   commit   [syncer: bytes durable ->] committer: guards checked, one synced batch for all that
+//   wait -> cache append   a worker writes the run to an extent sweep    extents lose what no
+//   record lists
+//
+// docs/formats/engine.md describes what is on the disk.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "engine/metrics.h"
+#include "store/store.h"
+
+namespace kyanite::engine {
+
+struct SweepReport;
+
+struct Options {
+  std::string location;
+  int worker_threads = 4;
+  size_t record_cache_bytes = size_t{256} << 20;
+  size_t block_cache_bytes = size_t{64} << 20;
+  uint64_t extent_bytes = uint64_t{128} << 20;
+  std::chrono::seconds sweep_interval{600};  // Zero: only when told to.
+};
+
+class Engine final : public store::Store {
+ public:
+  // The error is one sentence for the person who started the server.
+  static kyanite::Result<std::unique_ptr<Engine>, std::string> open(Options options);
+  // Everything acknowledged is durable already; this only tidies up. No call may be under way.
+  ~Engine() override;
+
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override;
+  Task<store::Result<void>> read(
+      std::function<store::Result<void>(const store::View&)> look) override;
+  Task<store::Result<void>> commit(store::Commit commit) override;
+  Task<store::Result<store::Ref>> append(Buffer bytes) override;
+  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
+                                      bool prefer_file) override;
+  store::Hold hold() override;
+  Task<store::Result<size_t>> erase(store::Range range, size_t most) override;
+
+  // Sweeps on the calling thread, which must not hold a Hold.
+  store::Result<SweepReport> sweep_now();
+  Metrics metrics() const;
+
+ private:
+  struct Parts;
+  explicit Engine(std::unique_ptr<Parts> parts);
+  Task<store::Result<void>> submit(store::Commit commit);
+
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace kyanite::engine

@@ -1,0 +1,238 @@
+#include "engine/extent_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "os/directory.h"
+#include "store/checksum.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+using store::Error;
+
+constexpr uint64_t kBulkRunBytes = 128 * 1024;
+// Where there is no room for a whole extent, smaller ones are tried down to this.
+constexpr uint64_t kLeastExtentBytes = 1 << 20;
+
+Error error_of(const os::Error& error) {
+  log_error(error.what);
+  return os::is_out_of_space(error.code) ? Error::kFull : Error::kIo;
+}
+
+uint64_t padded(uint64_t length) { return (length + kPageBytes - 1) / kPageBytes * kPageBytes; }
+
+template <class Visit>
+void for_each_ref(const store::Commit& commit, Visit visit) {
+  for (const auto& write : commit.writes) {
+    if (write.record == nullptr) continue;
+    for (const auto& ref : write.record->refs) visit(ref);
+  }
+}
+
+}  // namespace
+
+ExtentWriter::ExtentWriter(std::string directory, OpenExtents& readers, uint64_t extent_bytes,
+                           ExtentId next)
+    : directory_(std::move(directory)),
+      readers_(readers),
+      extent_bytes_(padded(std::max(extent_bytes, kLeastExtentBytes))),
+      next_(next) {}
+
+ExtentWriter::~ExtentWriter() {
+  for (auto& lane : lanes_) {
+    if (lane.extent != nullptr) seal(lane.extent);
+  }
+}
+
+store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
+  const auto length = static_cast<uint32_t>(bytes.size());
+  const uint32_t crc = store::crc32c(bytes.view());
+  bytes.resize(padded(length));
+  std::memset(bytes.data() + length, 0, bytes.size() - length);
+
+  auto place = reserve(bytes.size());
+  if (!place) return place.error();
+  auto written = place->extent->file->write_at(bytes.view(), place->offset);
+  finish(*place, written.ok());
+  if (!written) return error_of(written.error());
+  appended_runs_.fetch_add(1, std::memory_order_relaxed);
+  appended_bytes_.fetch_add(length, std::memory_order_relaxed);
+  return store::Ref{place->extent->id, place->offset, length, crc};
+}
+
+store::Result<ExtentWriter::Place> ExtentWriter::reserve(uint64_t length) {
+  Lane& lane = lanes_[length >= kBulkRunBytes ? 1 : 0];
+  std::lock_guard lock(lane.mutex);
+  if (lane.extent != nullptr) {
+    if (auto offset = reserve_in(*lane.extent, length)) return Place{lane.extent, *offset};
+  }
+  auto created = create();
+  if (!created) return created.error();
+  auto before = std::exchange(lane.extent, *created);
+  if (before != nullptr) seal(before);
+  return Place{lane.extent, *reserve_in(*lane.extent, length)};
+}
+
+void ExtentWriter::seal(const ExtentPtr& extent) {
+  uint64_t end = 0;
+  {
+    std::lock_guard lock(extent->mutex);
+    extent->sealed = true;
+    end = extent->end;
+  }
+  // Only space is at stake: after a failure the sweep finds the tail dead.
+  if (auto cut = extent->file->truncate(end); !cut) log_warning(cut.error().what);
+  retire_if_done(extent);
+}
+
+std::optional<uint64_t> ExtentWriter::reserve_in(Extent& extent, uint64_t length) {
+  std::lock_guard lock(extent.mutex);
+  if (extent.sealed || extent.end + length > extent.capacity) return std::nullopt;
+  const uint64_t offset = extent.end;
+  extent.end += length;
+  extent.writing.insert(offset);
+  return offset;
+}
+
+store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
+  auto extent = std::make_shared<Extent>();
+  extent->id = next_++;
+  auto file = create_file(extent->id, extent->capacity);
+  if (!file) {
+    // The name may stay behind, empty: ids are never used twice, and the sweep removes dead
+    // extents.
+    (void)os::remove_file(directory_ + "/" + extent_name(extent->id)).ok();
+    return file.error();
+  }
+  extent->file = std::move(*file);
+  readers_.add(extent->id, extent->file);
+  std::lock_guard lock(mutex_);
+  extents_.emplace(extent->id, extent);
+  return extent;
+}
+
+store::Result<std::shared_ptr<const os::File>> ExtentWriter::create_file(ExtentId id,
+                                                                         uint64_t& capacity) {
+  auto file = os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kCreateNew);
+  if (!file) return error_of(file.error());
+  capacity = extent_bytes_;
+  auto allocated = (*file)->allocate(0, capacity);
+  while (!allocated && os::is_out_of_space(allocated.error().code) &&
+         capacity / 4 >= kLeastExtentBytes) {
+    capacity = capacity / 4 / kPageBytes * kPageBytes;
+    allocated = (*file)->allocate(0, capacity);
+  }
+  if (!allocated) return error_of(allocated.error());
+  if (auto written = (*file)->write_at(extent_header(id), 0); !written) {
+    return error_of(written.error());
+  }
+  if (auto synced = os::sync_directory(directory_); !synced) return error_of(synced.error());
+  return std::move(*file);
+}
+
+void ExtentWriter::finish(const Place& place, bool written) {
+  {
+    std::lock_guard lock(place.extent->mutex);
+    place.extent->writing.erase(place.offset);
+    // The failed run is nobody's; the next ones should try another place.
+    if (!written) place.extent->sealed = true;
+  }
+  retire_if_done(place.extent);
+}
+
+ExtentWriter::ExtentPtr ExtentWriter::find(ExtentId id) const {
+  std::lock_guard lock(mutex_);
+  auto found = extents_.find(id);
+  return found == extents_.end() ? nullptr : found->second;
+}
+
+bool ExtentWriter::needs_sync(const store::Commit& commit) const {
+  ExtentPtr extent;
+  ExtentId looked_up = 0;
+  bool needed = false;
+  for_each_ref(commit, [&](const store::Ref& ref) {
+    if (needed) return;
+    if (ref.extent != looked_up) {
+      looked_up = ref.extent;
+      extent = find(ref.extent);
+    }
+    if (extent == nullptr) return;
+    std::lock_guard lock(extent->mutex);
+    needed = ref.offset >= extent->durable_end;
+  });
+  return needed;
+}
+
+std::vector<store::Result<void>> ExtentWriter::sync(
+    const std::vector<const store::Commit*>& commits) {
+  std::map<ExtentId, store::Result<void>> outcomes;
+  std::vector<store::Result<void>> results;
+  for (const auto* commit : commits) {
+    auto& result = results.emplace_back();
+    for_each_ref(*commit, [&](const store::Ref& ref) {
+      auto known = outcomes.find(ref.extent);
+      if (known != outcomes.end() && known->second.ok()) return;
+      auto extent = find(ref.extent);
+      if (extent == nullptr) return;
+      {
+        std::lock_guard lock(extent->mutex);
+        if (ref.offset < extent->durable_end) return;
+      }
+      if (known == outcomes.end()) {
+        known = outcomes.emplace(ref.extent, sync(*extent)).first;
+        retire_if_done(extent);
+      }
+      if (!known->second.ok()) result = known->second;
+    });
+  }
+  return results;
+}
+
+store::Result<void> ExtentWriter::sync(Extent& extent) {
+  uint64_t written_end = 0;
+  {
+    std::lock_guard lock(extent.mutex);
+    if (extent.lost) return *extent.lost;
+    written_end = extent.writing.empty() ? extent.end : *extent.writing.begin();
+  }
+  auto synced = extent.file->sync_data();
+  std::lock_guard lock(extent.mutex);
+  if (synced.ok()) {
+    extent.durable_end = std::max(extent.durable_end, written_end);
+    return {};
+  }
+  // The kernel may have dropped the pages and call the next sync a success, so this is final.
+  extent.lost = error_of(synced.error());
+  extent.sealed = true;
+  return *extent.lost;
+}
+
+void ExtentWriter::retire_if_done(const ExtentPtr& extent) {
+  {
+    std::lock_guard lock(extent->mutex);
+    if (!extent->sealed || !extent->writing.empty() || extent->durable_end < extent->end) return;
+  }
+  forget(extent->id);
+}
+
+bool ExtentWriter::is_sealed(ExtentId id) const {
+  if (id >= next_) return false;
+  for (const auto& lane : lanes_) {
+    std::lock_guard lock(lane.mutex);
+    if (lane.extent != nullptr && lane.extent->id == id) return false;
+  }
+  auto extent = find(id);
+  if (extent == nullptr) return true;
+  std::lock_guard lock(extent->mutex);
+  return extent->writing.empty();
+}
+
+void ExtentWriter::forget(ExtentId id) {
+  std::lock_guard lock(mutex_);
+  extents_.erase(id);
+}
+
+}  // namespace kyanite::engine

@@ -1,0 +1,92 @@
+// Appends runs to extents and makes them durable. Extents of an earlier process are never appended
+// to: what a crash left behind their last committed run is not worth finding out.
+//
+// Small runs and bulk runs go to different extents, so that the sync of a small object does not
+// wait for somebody's upload.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/open_extents.h"
+#include "store/store.h"
+
+namespace kyanite::engine {
+
+class ExtentWriter {
+ public:
+  // `next` is greater than the id of every extent that ever was.
+  ExtentWriter(std::string directory, OpenExtents& readers, uint64_t extent_bytes, ExtentId next);
+  // Gives back what was reserved and not used.
+  ~ExtentWriter();
+
+  // Writes the run; blocks. Its bytes are padded in place.
+  store::Result<store::Ref> append(Buffer& bytes);
+
+  // Whether some ref of the commit is in an extent that has to be synced first.
+  bool needs_sync(const store::Commit& commit) const;
+  // Makes all refs of these commits durable. Blocks. Tells for each commit whether it may go on.
+  std::vector<store::Result<void>> sync(const std::vector<const store::Commit*>& commits);
+
+  // Whether no more runs will ever be added to the extent.
+  bool is_sealed(ExtentId id) const;
+  ExtentId next_id() const { return next_.load(); }
+  void forget(ExtentId id);
+
+  uint64_t appended_runs() const { return appended_runs_.load(std::memory_order_relaxed); }
+  uint64_t appended_bytes() const { return appended_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  // An extent this process writes, or wrote and has not wholly synced.
+  struct Extent {
+    ExtentId id = 0;
+    std::shared_ptr<const os::File> file;
+    uint64_t capacity = 0;
+
+    std::mutex mutex;
+    uint64_t end = kPageBytes;   // Where the next run goes.
+    std::set<uint64_t> writing;  // Offsets of runs being written.
+    bool sealed = false;
+    uint64_t durable_end = 0;          // All runs before this are on the device.
+    std::optional<store::Error> lost;  // A sync failed: runs from durable_end on cannot be trusted.
+  };
+  using ExtentPtr = std::shared_ptr<Extent>;
+  struct Lane {
+    mutable std::mutex mutex;
+    ExtentPtr extent;  // Null until the first append.
+  };
+  struct Place {
+    ExtentPtr extent;
+    uint64_t offset = 0;
+  };
+
+  store::Result<Place> reserve(uint64_t length);
+  void seal(const ExtentPtr& extent);
+  static std::optional<uint64_t> reserve_in(Extent& extent, uint64_t length);
+  store::Result<ExtentPtr> create();
+  store::Result<std::shared_ptr<const os::File>> create_file(ExtentId id, uint64_t& capacity);
+  void finish(const Place& place, bool written);
+  ExtentPtr find(ExtentId id) const;
+  store::Result<void> sync(Extent& extent);
+  void retire_if_done(const ExtentPtr& extent);
+
+  const std::string directory_;
+  OpenExtents& readers_;
+  const uint64_t extent_bytes_;
+  std::atomic<ExtentId> next_;
+  std::array<Lane, 2> lanes_;
+
+  mutable std::mutex mutex_;
+  std::map<ExtentId, ExtentPtr> extents_;  // Those whose runs are not all known to be durable.
+  std::atomic<uint64_t> appended_runs_{0};
+  std::atomic<uint64_t> appended_bytes_{0};
+};
+
+}  // namespace kyanite::engine

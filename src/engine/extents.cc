@@ -1,0 +1,141 @@
+#include "engine/extents.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "os/directory.h"
+#include "store/checksum.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+using store::Error;
+
+constexpr size_t kMostOpenFiles = 256;
+// Smaller parts are cheaper to copy than to send from the file.
+constexpr uint32_t kLeastSliceBytes = 64 * 1024;
+// Larger runs are verified by workers, to keep event loops responsive.
+constexpr uint32_t kMostVerifiedInline = 64 * 1024;
+
+os::Bytes slice_of(const ExtentFile& extent, const store::Ref& ref, uint32_t offset,
+                   uint32_t length) {
+  return os::FileSlice{extent.file(), ref.offset + offset, length};
+}
+
+// Keeps only the asked part of a buffer that holds the whole run.
+Buffer part_of(Buffer run, uint32_t offset, uint32_t length) {
+  if (offset != 0) std::memmove(run.data(), run.data() + offset, length);
+  run.resize(length);
+  return run;
+}
+
+}  // namespace
+
+kyanite::Result<std::unique_ptr<Extents>, std::string> Extents::open(const std::string& directory,
+                                                                     uint64_t extent_bytes) {
+  std::unique_ptr<Extents> extents(new Extents(directory, extent_bytes, 1));
+  auto ids = extents->list();
+  if (!ids) return Failure{ids.error().what};
+  const ExtentId next = ids->empty() ? 1 : ids->back() + 1;
+  extents.reset(new Extents(directory, extent_bytes, next));
+  return extents;
+}
+
+Extents::Extents(const std::string& directory, uint64_t extent_bytes, ExtentId next)
+    : directory_(directory),
+      files_(directory, kMostOpenFiles),
+      writer_(directory, files_, extent_bytes, next) {}
+
+Task<store::Result<os::Bytes>> Extents::read(Workers& workers, store::Ref ref, uint32_t offset,
+                                             uint32_t length, bool prefer_file) {
+  CHECK(length <= ref.length && offset <= ref.length - length && ref.length <= store::kMaxRunBytes);
+  counters_.reads.fetch_add(1, std::memory_order_relaxed);
+  const Part part{ref, offset, length, prefer_file};
+  if (auto extent = files_.find(ref.extent)) {
+    if (auto bytes = read_in_memory(*extent, part)) co_return std::move(*bytes);
+  }
+  co_return co_await workers.run([&] { return read_from_disk(part); });
+}
+
+std::optional<os::Bytes> Extents::read_in_memory(ExtentFile& extent, const Part& part) {
+  const auto& [ref, offset, length, prefer_file] = part;
+  const bool trusted = extent.trusted(ref, std::chrono::steady_clock::now());
+  if (trusted && prefer_file && length >= kLeastSliceBytes) {
+    counters_.trusted_reads.fetch_add(1, std::memory_order_relaxed);
+    return slice_of(extent, ref, offset, length);
+  }
+  if (trusted) {
+    Buffer bytes(length);
+    bytes.resize(length);
+    auto count = extent.file()->read_cached_at(bytes.data(), length, ref.offset + offset);
+    if (!count || *count != length) return std::nullopt;
+    counters_.trusted_reads.fetch_add(1, std::memory_order_relaxed);
+    return os::Bytes(std::move(bytes));
+  }
+  if (ref.length > kMostVerifiedInline) return std::nullopt;
+  const auto stamp = extent.stamp();
+  if (!stamp) return std::nullopt;
+  Buffer run(ref.length);
+  run.resize(ref.length);
+  auto count = extent.file()->read_cached_at(run.data(), ref.length, ref.offset);
+  // Whatever is wrong is found again, and reported, by the worker.
+  if (!count || *count != ref.length || store::crc32c(run.view()) != ref.crc32c) {
+    return std::nullopt;
+  }
+  extent.trust(ref, *stamp, std::chrono::steady_clock::now());
+  return os::Bytes(part_of(std::move(run), offset, length));
+}
+
+store::Result<os::Bytes> Extents::read_from_disk(const Part& part) {
+  const auto& [ref, offset, length, prefer_file] = part;
+  auto extent = files_.open(ref.extent);
+  if (!extent) {
+    if (extent.error().code == ENOENT) return report(part, "the file is missing");
+    log_error(extent.error().what);
+    return Error::kIo;
+  }
+  const auto stamp = (*extent)->stamp();
+  Buffer run(ref.length);
+  run.resize(ref.length);
+  auto count = (*extent)->file()->read_at(run.data(), ref.length, ref.offset);
+  if (!count) {
+    log_error(count.error().what);
+    return Error::kIo;
+  }
+  if (*count != ref.length) return report(part, "the file is too short");
+  if (store::crc32c(run.view()) != ref.crc32c) return report(part, "the checksum does not match");
+  if (stamp.ok()) (*extent)->trust(ref, *stamp, std::chrono::steady_clock::now());
+  if (prefer_file && length >= kLeastSliceBytes) return slice_of(**extent, ref, offset, length);
+  return os::Bytes(part_of(std::move(run), offset, length));
+}
+
+store::Error Extents::report(const Part& part, const std::string& what) {
+  counters_.corrupt_reads.fetch_add(1, std::memory_order_relaxed);
+  log_error("corrupt run in " + directory_ + "/" + extent_name(part.ref.extent) + " at offset " +
+            std::to_string(part.ref.offset) + ", length " + std::to_string(part.ref.length) + ": " +
+            what);
+  return Error::kCorrupt;
+}
+
+os::Result<std::vector<ExtentId>> Extents::list() const {
+  auto names = os::list_directory(directory_);
+  if (!names) return Failure{names.error()};
+  std::vector<ExtentId> ids;
+  for (const auto& name : *names) {
+    if (auto id = extent_id(name)) ids.push_back(*id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+os::Result<void> Extents::remove(ExtentId id) {
+  CHECK(id + 1 < writer_.next_id());
+  files_.forget(id);
+  writer_.forget(id);
+  return os::remove_file(directory_ + "/" + extent_name(id));
+}
+
+}  // namespace kyanite::engine

@@ -1,0 +1,59 @@
+// All extents of a location: appending, syncing, reading back with the checksum verified, removing.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "engine/extent_writer.h"
+#include "engine/open_extents.h"
+
+namespace kyanite::engine {
+
+class Extents {
+ public:
+  static kyanite::Result<std::unique_ptr<Extents>, std::string> open(const std::string& directory,
+                                                                     uint64_t extent_bytes);
+
+  ExtentWriter& writer() { return writer_; }
+  OpenExtents& files() { return files_; }
+
+  // As Store::read. Completes at once when the bytes are trusted or in the page cache.
+  Task<store::Result<os::Bytes>> read(Workers& workers, store::Ref ref, uint32_t offset,
+                                      uint32_t length, bool prefer_file);
+
+  // Ids of all extents on the disk, ascending.
+  os::Result<std::vector<ExtentId>> list() const;
+  // Deletes the file. Nobody may need its runs any more, and it must not have the highest id: the
+  // next one would be used again after a restart.
+  os::Result<void> remove(ExtentId id);
+
+  struct Counters {
+    std::atomic<uint64_t> reads{0};
+    std::atomic<uint64_t> trusted_reads{0};
+    std::atomic<uint64_t> corrupt_reads{0};
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Part {
+    store::Ref ref;
+    uint32_t offset;
+    uint32_t length;
+    bool prefer_file;
+  };
+  Extents(const std::string& directory, uint64_t extent_bytes, ExtentId next);
+  // What can be had without waiting.
+  std::optional<os::Bytes> read_in_memory(ExtentFile& extent, const Part& part);
+  store::Result<os::Bytes> read_from_disk(const Part& part);
+  store::Error report(const Part& part, const std::string& what);
+
+  const std::string directory_;
+  OpenExtents files_;
+  ExtentWriter writer_;
+  Counters counters_;
+};
+
+}  // namespace kyanite::engine

@@ -1,0 +1,53 @@
+#include "engine/holds.h"
+
+#include <atomic>
+
+namespace kyanite::engine {
+
+namespace {
+std::atomic<size_t> next_thread{0};
+thread_local const size_t this_thread = next_thread++;
+}  // namespace
+
+Holds::Token::Token(std::shared_ptr<Shared> owner) : shared(std::move(owner)) {
+  std::lock_guard lock(shared->mutex);
+  ++shared->tokens;
+}
+
+Holds::Token::~Token() {
+  std::lock_guard lock(shared->mutex);
+  --shared->tokens;
+  shared->changed.notify_all();
+}
+
+Holds::Holds() {
+  for (auto& slot : slots_) slot.token = std::make_shared<Token>(shared_);
+}
+
+store::Hold Holds::take() {
+  Slot& slot = slots_[this_thread % kSlots];
+  std::lock_guard lock(slot.mutex);
+  return store::Hold(slot.token);
+}
+
+bool Holds::wait_for_earlier() {
+  for (auto& slot : slots_) {
+    auto fresh = std::make_shared<Token>(shared_);
+    {
+      std::lock_guard lock(slot.mutex);
+      slot.token.swap(fresh);
+    }
+    // The old token goes here, outside the slot's lock, unless a Hold still has it.
+  }
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait(lock, [&] { return shared_->stopping || shared_->tokens == kSlots; });
+  return !shared_->stopping;
+}
+
+void Holds::stop() {
+  std::lock_guard lock(shared_->mutex);
+  shared_->stopping = true;
+  shared_->changed.notify_all();
+}
+
+}  // namespace kyanite::engine

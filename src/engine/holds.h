@@ -1,0 +1,48 @@
+// Who may still use bytes that are no longer listed anywhere. Taking a Hold costs a short lock of
+// one of several slots and a counter; waiting for all earlier ones is the sweep's business and may
+// take as long as the slowest request.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "store/store.h"
+
+namespace kyanite::engine {
+
+class Holds {
+ public:
+  Holds();
+  store::Hold take();
+  // Returns true once every Hold taken before the call is gone; false when stop() was called first.
+  // One caller at a time.
+  bool wait_for_earlier();
+  void stop();
+
+ private:
+  // Outlives Holds: the last Hold may go after it.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    size_t tokens = 0;
+    bool stopping = false;
+  };
+  // All Holds that took a slot's token between two waits share it; it dies with the last of them.
+  struct Token {
+    explicit Token(std::shared_ptr<Shared> owner);
+    ~Token();
+    std::shared_ptr<Shared> shared;
+  };
+  struct alignas(64) Slot {
+    std::mutex mutex;
+    std::shared_ptr<Token> token;
+  };
+
+  static constexpr size_t kSlots = 16;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace kyanite::engine

@@ -1,0 +1,92 @@
+#include "engine/location.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/bytes.h"
+#include "os/directory.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+constexpr std::string_view kMarkerName = "FORMAT";
+constexpr std::string_view kMarkerStart = "kyanite ";
+constexpr uint64_t kFormat = 1;
+
+std::string unusable(const std::string& path, const os::Error& error) {
+  return "Cannot use the directory " + path + " (" + error.what +
+         "): make it writable for this user or choose another location.";
+}
+
+// Whether the marker is there; an error when the directory is somebody else's.
+Result<bool, std::string> is_marked(const std::string& path) {
+  auto names = os::list_directory(path);
+  if (!names) return Failure{unusable(path, names.error())};
+  bool foreign = false;
+  for (const auto& name : *names) {
+    if (name == kMarkerName) return true;
+    // A first start may have been cut short after making these.
+    foreign |= name != "lock" && name != "FORMAT.new" && name != "lost+found";
+  }
+  if (!foreign) return false;
+  return Failure{"The directory " + path +
+                 " is not empty and was not made by Kyanite: choose an empty or new directory."};
+}
+
+Result<void, std::string> check_format(const std::string& path) {
+  auto text = os::read_text(path + "/" + std::string(kMarkerName));
+  if (!text) return Failure{unusable(path, text.error())};
+  std::optional<uint64_t> format;
+  if (text->starts_with(kMarkerStart) && text->ends_with('\n')) {
+    const std::string_view all(*text);
+    format = parse_uint(all.substr(kMarkerStart.size(), all.size() - kMarkerStart.size() - 1));
+  }
+  if (!format || *format == 0) {
+    return Failure{"The file FORMAT in " + path +
+                   " is damaged: restore it from a backup or choose another directory."};
+  }
+  if (*format > kFormat) {
+    return Failure{"The directory " + path + " has format " + std::to_string(*format) +
+                   ", made by a newer Kyanite: use that version, this one knows formats up to " +
+                   std::to_string(kFormat) + "."};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Location, std::string> open_location(const std::string& path) {
+  if (auto made = os::make_directories(path); !made) return Failure{unusable(path, made.error())};
+  auto marked = is_marked(path);
+  if (!marked) return Failure{marked.error()};
+
+  auto lock = os::File::open(path + "/lock", os::File::Mode::kCreateOrOpen);
+  if (!lock) return Failure{unusable(path, lock.error())};
+  auto locked = (*lock)->try_lock();
+  if (!locked) return Failure{unusable(path, locked.error())};
+  if (!*locked) {
+    return Failure{"Another Kyanite process uses the directory " + path +
+                   ": stop it or choose another location."};
+  }
+
+  // Asked again under the lock: another process may have been making it.
+  marked = is_marked(path);
+  if (!marked) return Failure{marked.error()};
+  Location location{path, std::move(*lock)};
+  if (*marked) {
+    if (auto known = check_format(path); !known) return Failure{known.error()};
+  } else {
+    // Before the folders, so that a start cut short between them is not taken for a foreign
+    // directory.
+    const std::string marker = std::string(kMarkerStart) + std::to_string(kFormat) + "\n";
+    auto written = os::write_text(path, std::string(kMarkerName), marker);
+    if (!written) return Failure{unusable(path, written.error())};
+  }
+  for (const auto& part : {location.records(), location.extents()}) {
+    if (auto made = os::make_directories(part); !made) return Failure{unusable(path, made.error())};
+  }
+  return location;
+}
+
+}  // namespace kyanite::engine

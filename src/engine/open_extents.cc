@@ -1,0 +1,44 @@
+#include "engine/open_extents.h"
+
+namespace kyanite::engine {
+
+OpenExtents::OpenExtents(std::string directory, size_t most)
+    : directory_(std::move(directory)), most_(most) {}
+
+std::shared_ptr<ExtentFile> OpenExtents::find(ExtentId id) {
+  std::lock_guard lock(mutex_);
+  auto found = by_id_.find(id);
+  if (found == by_id_.end()) return nullptr;
+  used_.splice(used_.begin(), used_, found->second);
+  return used_.front();
+}
+
+os::Result<std::shared_ptr<ExtentFile>> OpenExtents::open(ExtentId id) {
+  if (auto extent = find(id)) return extent;
+  // Writable, so that the sweep can punch holes through the same descriptor.
+  auto file = os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kReadWrite);
+  if (!file) return Failure{file.error()};
+  return add(id, std::move(*file));
+}
+
+std::shared_ptr<ExtentFile> OpenExtents::add(ExtentId id, std::shared_ptr<const os::File> file) {
+  std::lock_guard lock(mutex_);
+  if (auto found = by_id_.find(id); found != by_id_.end()) return *found->second;
+  used_.push_front(std::make_shared<ExtentFile>(id, std::move(file)));
+  by_id_.emplace(id, used_.begin());
+  if (used_.size() > most_) {
+    by_id_.erase(used_.back()->id());
+    used_.pop_back();
+  }
+  return used_.front();
+}
+
+void OpenExtents::forget(ExtentId id) {
+  std::lock_guard lock(mutex_);
+  auto found = by_id_.find(id);
+  if (found == by_id_.end()) return;
+  used_.erase(found->second);
+  by_id_.erase(found);
+}
+
+}  // namespace kyanite::engine

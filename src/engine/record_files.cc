@@ -1,0 +1,142 @@
+#include "engine/record_files.h"
+
+#include <rocksdb/file_system.h>
+
+#include "os/fault.h"
+#include "os/file.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::FSDirectory;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+constexpr uint64_t kZeroStep = 1 << 20;
+
+IOStatus status_of(int code, const std::string& what) {
+  if (code == 0) return IOStatus::OK();
+  return os::is_out_of_space(code) ? IOStatus::NoSpace(what) : IOStatus::IOError(what);
+}
+
+IOStatus status_of(const os::Result<void>& result) {
+  return result.ok() ? IOStatus::OK() : status_of(result.error().code, result.error().what);
+}
+
+IOStatus injected(os::Call call, const std::string& path) {
+  return status_of(os::fault_before(call, path).error, path + ": injected fault");
+}
+
+const std::string& zeros() {
+  static const auto* block = new std::string(kZeroStep, '\0');
+  return *block;
+}
+
+class LogFile final : public FSWritableFile {
+ public:
+  explicit LogFile(std::shared_ptr<const os::File> file) : file_(std::move(file)) {}
+  ~LogFile() override { LogFile::Close({}, nullptr).PermitUncheckedError(); }
+
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
+    const uint64_t end = size_ + data.size();
+    while (zeroed_ < end) {
+      auto zeroed = file_->write_at(zeros(), zeroed_);
+      // Zeros only save time: where there is no space for them, the data itself decides.
+      if (!zeroed) break;
+      zeroed_ += kZeroStep;
+    }
+    auto written = file_->write_at({data.data(), data.size()}, size_);
+    if (written.ok()) size_ = end;
+    return status_of(written);
+  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override {
+    if (file_ == nullptr) return IOStatus::OK();
+    auto cut = file_->truncate(size_);
+    file_ = nullptr;
+    return status_of(cut);
+  }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override {
+    auto synced = file_->sync_data();
+    // Never NoSpace: after a failed sync nobody knows what is on the device, whatever the reason.
+    return synced.ok() ? IOStatus::OK() : IOStatus::IOError(synced.error().what);
+  }
+  bool IsSyncThreadSafe() const override { return true; }
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return size_; }
+
+ private:
+  std::shared_ptr<const os::File> file_;
+  uint64_t size_ = 0;
+  uint64_t zeroed_ = 0;
+};
+
+class FaultableFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  FaultableFile(std::unique_ptr<FSWritableFile>&& file, std::string path)
+      : FSWritableFileOwnerWrapper(std::move(file)), path_(std::move(path)) {}
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    if (auto fault = injected(os::Call::kWrite, path_); !fault.ok()) return fault;
+    return target()->Append(data, options, debug);
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& verification,
+                  IODebugContext* debug) override {
+    if (auto fault = injected(os::Call::kWrite, path_); !fault.ok()) return fault;
+    return target()->Append(data, options, verification, debug);
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    if (auto fault = injected(os::Call::kSync, path_); !fault.ok()) return fault;
+    return target()->Sync(options, debug);
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    if (auto fault = injected(os::Call::kSync, path_); !fault.ok()) return fault;
+    return target()->Fsync(options, debug);
+  }
+
+ private:
+  const std::string path_;
+};
+
+class RecordFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  RecordFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "KyaniteRecordFiles"; }
+
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result,
+                           IODebugContext* debug) override {
+    if (path.ends_with(".log")) return new_log(path, result);
+    if (auto fault = injected(os::Call::kOpen, path); !fault.ok()) return fault;
+    std::unique_ptr<FSWritableFile> file;
+    auto opened = FileSystemWrapper::NewWritableFile(path, options, &file, debug);
+    if (opened.ok()) *result = std::make_unique<FaultableFile>(std::move(file), path);
+    return opened;
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* debug) override {
+    if (auto fault = injected(os::Call::kRename, from); !fault.ok()) return fault;
+    return FileSystemWrapper::RenameFile(from, to, options, debug);
+  }
+
+ private:
+  static IOStatus new_log(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
+    auto file = os::File::open(path, os::File::Mode::kCreateOrOpen);
+    if (!file) return status_of(file.error().code, file.error().what);
+    if (auto cut = (*file)->truncate(0); !cut) return status_of(cut);
+    *result = std::make_unique<LogFile>(std::move(*file));
+    return IOStatus::OK();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> make_record_files() { return std::make_shared<RecordFiles>(); }
+
+}  // namespace kyanite::engine

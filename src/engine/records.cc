@@ -1,0 +1,267 @@
+#include "engine/records.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/snapshot.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/log.h"
+#include "engine/codec.h"
+#include "engine/record_files.h"
+#include "os/directory.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+using rocksdb::PinnableSlice;
+using rocksdb::ReadOptions;
+using rocksdb::Slice;
+using rocksdb::Status;
+using store::Error;
+using store::RecordPtr;
+
+constexpr size_t kWriteBufferBytes = size_t{32} << 20;
+constexpr std::chrono::milliseconds kFirstRepairDelay{100};
+constexpr std::chrono::milliseconds kLongestRepairDelay{5000};
+
+Error error_of(const Status& status) {
+  if (status.IsNoSpace()) return Error::kFull;
+  if (status.IsCorruption()) return Error::kCorrupt;
+  return Error::kIo;
+}
+
+store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
+  if (status.IsNotFound()) return RecordPtr();
+  if (!status.ok()) {
+    log_error("reading a record: " + status.ToString());
+    return error_of(status);
+  }
+  auto record = decode_record({bytes.data(), bytes.size()});
+  if (!record) {
+    log_error("a record is not in a format this version knows");
+    return Error::kCorrupt;
+  }
+  return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
+}
+
+class RecordCursor final : public store::View::Cursor {
+ public:
+  RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range)
+      : range_(range), end_(range_.to) {
+    if (!range_.to.empty()) options.iterate_upper_bound = &end_;
+    iterator_.reset(database.NewIterator(options));
+    iterator_->Seek(range_.from);
+  }
+  bool valid() const override { return iterator_->Valid(); }
+  std::string_view key() const override { return iterator_->key().ToStringView(); }
+  store::Result<RecordPtr> record() const override {
+    return record_of(Status::OK(), iterator_->value());
+  }
+  void next() override { iterator_->Next(); }
+  void seek(std::string_view key) override {
+    iterator_->Seek(std::max<std::string_view>(key, range_.from));
+  }
+  store::Result<void> status() const override {
+    if (iterator_->status().ok()) return {};
+    log_error("scanning records: " + iterator_->status().ToString());
+    return error_of(iterator_->status());
+  }
+
+ private:
+  const store::Range range_;
+  const Slice end_;  // The iterator keeps a pointer to it.
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+class RecordView final : public store::View {
+ public:
+  RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot) : database_(database) {
+    options_.snapshot = snapshot;
+  }
+  store::Result<RecordPtr> get(const store::Key& key) const override {
+    PinnableSlice bytes;
+    const auto status =
+        database_.Get(options_, database_.DefaultColumnFamily(), key.bytes(), &bytes);
+    return record_of(status, bytes);
+  }
+  std::unique_ptr<Cursor> scan(const store::Range& range) const override {
+    return std::make_unique<RecordCursor>(database_, options_, range);
+  }
+
+ private:
+  rocksdb::DB& database_;
+  ReadOptions options_;
+};
+
+}  // namespace
+
+// The right to use the database until destroyed.
+class Records::Reading {
+ public:
+  explicit Reading(Records& records) : records_(records) {
+    if (records.closing_) std::lock_guard wait(records.turnstile_);
+    lock_ = std::shared_lock(records.gate_);
+  }
+  Reading(Records& records, std::try_to_lock_t) : records_(records) {
+    if (!records.closing_) lock_ = std::shared_lock(records.gate_, std::try_to_lock);
+  }
+  bool allowed() const { return lock_.owns_lock() && records_.database_ != nullptr; }
+  rocksdb::DB& database() const { return *records_.database_; }
+
+ private:
+  Records& records_;
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
+Records::Records(std::string directory, size_t block_cache_bytes)
+    : directory_(std::move(directory)),
+      block_cache_(rocksdb::NewLRUCache(block_cache_bytes, 4)),
+      env_(rocksdb::NewCompositeEnv(make_record_files())) {}
+
+Records::~Records() = default;
+
+kyanite::Result<std::unique_ptr<Records>, std::string> Records::open(std::string directory,
+                                                                     size_t block_cache_bytes) {
+  std::unique_ptr<Records> records(new Records(std::move(directory), block_cache_bytes));
+  if (auto problem = records->open_database()) return Failure{*problem};
+  return records;
+}
+
+rocksdb::Options Records::options() const {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.env = env_.get();
+  options.write_buffer_size = kWriteBufferBytes;
+  options.max_write_buffer_number = 3;
+  options.max_total_wal_size = 4 * kWriteBufferBytes;
+  options.max_background_jobs = 2;
+  options.max_open_files = 512;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.compression = rocksdb::kLZ4Compression;
+  // One thread writes, so the concurrent memtable only costs.
+  options.allow_concurrent_memtable_write = false;
+  options.enable_write_thread_adaptive_yield = false;
+  options.skip_stats_update_on_db_open = true;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.max_log_file_size = 1 << 20;
+  options.keep_log_file_num = 2;
+
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = block_cache_;
+  table.cache_index_and_filter_blocks = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.format_version = 5;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+std::optional<std::string> Records::open_database() {
+  rocksdb::DB* database = nullptr;
+  const auto status = rocksdb::DB::Open(options(), directory_, &database);
+  if (!status.ok()) return status.ToString();
+  database_.reset(database);
+  return std::nullopt;
+}
+
+store::Result<RecordPtr> Records::get(std::string_view key) {
+  const Reading reading(*this);
+  if (!reading.allowed()) return Error::kIo;
+  auto& database = reading.database();
+  PinnableSlice bytes;
+  const auto status = database.Get(ReadOptions(), database.DefaultColumnFamily(), key, &bytes);
+  return record_of(status, bytes);
+}
+
+std::optional<store::Result<RecordPtr>> Records::get_in_memory(std::string_view key) {
+  const Reading reading(*this, std::try_to_lock);
+  if (!reading.allowed()) return std::nullopt;
+  auto& database = reading.database();
+  ReadOptions options;
+  options.read_tier = rocksdb::kBlockCacheTier;
+  PinnableSlice bytes;
+  const auto status = database.Get(options, database.DefaultColumnFamily(), key, &bytes);
+  if (status.IsIncomplete()) return std::nullopt;
+  return record_of(status, bytes);
+}
+
+store::Result<void> Records::read(
+    const std::function<store::Result<void>(const store::View&)>& look) {
+  const Reading reading(*this);
+  if (!reading.allowed()) return Error::kIo;
+  rocksdb::ManagedSnapshot snapshot(&reading.database());
+  return look(RecordView(reading.database(), snapshot.snapshot()));
+}
+
+store::Result<void> Records::scan_all(
+    const std::function<bool(std::string_view, std::string_view)>& see) {
+  const Reading reading(*this);
+  if (!reading.allowed()) return Error::kIo;
+  rocksdb::ManagedSnapshot snapshot(&reading.database());
+  ReadOptions options;
+  options.snapshot = snapshot.snapshot();
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> iterator(reading.database().NewIterator(options));
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    if (!see(iterator->key().ToStringView(), iterator->value().ToStringView())) return {};
+  }
+  if (iterator->status().ok()) return {};
+  return error_of(iterator->status());
+}
+
+store::Result<void> Records::write(rocksdb::WriteBatch& batch) {
+  CHECK(!broken_);
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  // No gate: only this thread, the committer's, ever replaces the database.
+  const auto status = database_->Write(options, &batch);
+  if (status.ok()) return {};
+  log_error("writing records: " + status.ToString());
+  broken_ = status.IsNoSpace() ? Error::kFull : Error::kIo;
+  next_repair_ = {};
+  repair_delay_ = {};
+  return *broken_;
+}
+
+bool Records::has_room() const {
+  auto free = os::free_bytes(directory_);
+  // Opening writes the recovered memtable out and begins a log.
+  return !free || *free > 2 * kWriteBufferBytes;
+}
+
+store::Result<void> Records::repair() {
+  CHECK(broken_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_repair_) return *broken_;
+  repair_delay_ = std::clamp(repair_delay_ * 2, kFirstRepairDelay, kLongestRepairDelay);
+  next_repair_ = now + repair_delay_;
+  // Closing a full database could leave nothing to read from, so it stays open until there is room.
+  if (*broken_ == Error::kFull && !has_room()) return *broken_;
+
+  std::lock_guard turnstile(turnstile_);
+  closing_ = true;
+  std::unique_lock gate(gate_);
+  closing_ = false;
+  database_.reset();
+  const auto problem = open_database();
+  if (!problem) {
+    broken_.reset();
+    ++repairs_;
+    log_info("the records can be written again");
+    return {};
+  }
+  log_error("opening the records again: " + *problem);
+  rocksdb::DB* readable = nullptr;
+  if (rocksdb::DB::OpenForReadOnly(options(), directory_, &readable).ok()) {
+    database_.reset(readable);
+  }
+  return *broken_;
+}
+
+}  // namespace kyanite::engine

@@ -1,0 +1,76 @@
+// The records on disk: one RocksDB. Any thread may read; only the committer writes. A failed write
+// stops writing until repair() has opened the database again; reading goes on meanwhile.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+
+#include "store/store.h"
+
+namespace rocksdb {
+class Cache;
+class DB;
+class Env;
+class WriteBatch;
+struct Options;
+}  // namespace rocksdb
+
+namespace kyanite::engine {
+
+class Records {
+ public:
+  static kyanite::Result<std::unique_ptr<Records>, std::string> open(std::string directory,
+                                                                     size_t block_cache_bytes);
+  ~Records();
+
+  store::Result<store::RecordPtr> get(std::string_view key);
+  // As get, without waiting for the device or for a repair: nothing when it would have to.
+  std::optional<store::Result<store::RecordPtr>> get_in_memory(std::string_view key);
+
+  // Runs `look` over a snapshot.
+  store::Result<void> read(const std::function<store::Result<void>(const store::View&)>& look);
+  // Hands every key and its stored bytes to `see`, over one snapshot and past the block cache;
+  // stops when it says false.
+  store::Result<void> scan_all(const std::function<bool(std::string_view, std::string_view)>& see);
+
+  // Durable on success. After a failure only repair() makes it work again.
+  store::Result<void> write(rocksdb::WriteBatch& batch);
+  bool broken() const { return broken_.has_value(); }
+  // Opens the database again after a failed write, from what is durable. Tries at most every so
+  // often; otherwise repeats why it is broken.
+  store::Result<void> repair();
+  uint64_t repairs() const { return repairs_.load(std::memory_order_relaxed); }
+
+ private:
+  class Reading;
+  Records(std::string directory, size_t block_cache_bytes);
+  rocksdb::Options options() const;
+  std::optional<std::string> open_database();  // The reason why not.
+  bool has_room() const;
+
+  const std::string directory_;
+  const std::shared_ptr<rocksdb::Cache> block_cache_;
+  const std::unique_ptr<rocksdb::Env> env_;
+
+  // Readers share `gate_`; repair takes it alone. A reader prefers to pass, so that readers cannot
+  // starve a repair: while `closing_` is set, new ones first queue at the turnstile.
+  std::shared_mutex gate_;
+  std::mutex turnstile_;
+  std::atomic<bool> closing_{false};
+  std::unique_ptr<rocksdb::DB> database_;  // Null when it could not be opened again.
+
+  // The committer's own.
+  std::optional<store::Error> broken_;
+  std::chrono::steady_clock::time_point next_repair_{};
+  std::chrono::milliseconds repair_delay_{0};
+  std::atomic<uint64_t> repairs_{0};
+};
+
+}  // namespace kyanite::engine

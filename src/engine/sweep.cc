@@ -1,0 +1,187 @@
+#include "engine/sweep.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/log.h"
+#include "engine/codec.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+using store::Error;
+
+// One pass over all records serves this many extents: a bit for each of their pages, 16 MiB in all.
+constexpr size_t kGroupExtents = 4096;
+constexpr std::chrono::milliseconds kGentleWork{10};
+
+double seconds_since(SteadyTime start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Sweeper::Sweeper(Records& records, Extents& extents, Committer& committer, Holds& holds,
+                 std::chrono::seconds interval)
+    : records_(records), extents_(extents), committer_(committer), holds_(holds) {
+  if (interval.count() == 0) return;
+  thread_ = std::thread([this, interval] { loop(interval); });
+  pthread_setname_np(thread_.native_handle(), "sweeper");
+}
+
+Sweeper::~Sweeper() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  holds_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Sweeper::loop(std::chrono::seconds interval) {
+  uint64_t swept_at = 0;  // How many commits there were.
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, interval, [this] { return stopping(); })) {
+    lock.unlock();
+    const uint64_t commits = committer_.counters().commits;
+    if (commits != swept_at && run(Pace::kGentle).ok()) swept_at = commits;
+    lock.lock();
+  }
+}
+
+store::Result<SweepReport> Sweeper::run() { return run(Pace::kFull); }
+
+store::Result<SweepReport> Sweeper::run(Pace pace) {
+  std::lock_guard only(running_);
+  const auto start = std::chrono::steady_clock::now();
+  auto ids = extents_.list();
+  if (!ids) {
+    log_error(ids.error().what);
+    return Error::kIo;
+  }
+  std::erase_if(*ids, [&](ExtentId id) { return !extents_.writer().is_sealed(id); });
+  SweepReport report;
+  for (size_t at = 0; at < ids->size(); at += kGroupExtents) {
+    const auto from = ids->begin() + static_cast<std::ptrdiff_t>(at);
+    const auto count = std::min(kGroupExtents, ids->size() - at);
+    const std::vector<ExtentId> group(from, from + static_cast<std::ptrdiff_t>(count));
+    if (auto swept = sweep_group(group, pace, report); !swept) return swept.error();
+  }
+  report.seconds = seconds_since(start);
+  ++sweeps_;
+  std::lock_guard lock(mutex_);
+  last_ = report;
+  return report;
+}
+
+store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pace pace,
+                                         SweepReport& report) {
+  LiveMap live;
+  std::vector<ExtentId> known;
+  for (ExtentId id : group) {
+    auto extent = extents_.files().open(id);
+    auto status = extent.ok() ? (*extent)->file()->status() : Failure{extent.error()};
+    if (!status) {
+      log_warning(status.error().what);
+      continue;  // Left alone; the others can be swept.
+    }
+    live.add(id, status->size);
+    known.push_back(id);
+  }
+  committer_.watch(&live);
+  auto marked = mark(live, pace);
+  const bool holds_gone = marked.ok() && holds_.wait_for_earlier();
+  committer_.watch(nullptr);
+  if (!marked) return marked;
+  if (!holds_gone) return Error::kIo;  // Being stopped.
+  auto worked = std::chrono::steady_clock::now();
+  for (ExtentId id : known) {
+    reclaim(id, live, report);
+    rest(pace, worked);
+  }
+  return {};
+}
+
+store::Result<void> Sweeper::mark(LiveMap& live, Pace pace) {
+  bool intact = true;
+  size_t count = 0;
+  auto worked = std::chrono::steady_clock::now();
+  auto scanned = records_.scan_all([&](std::string_view, std::string_view bytes) {
+    const auto refs = decode_refs(bytes);
+    intact = refs.has_value();
+    if (!intact) return false;
+    for (const auto& ref : *refs) live.mark(ref);
+    if (++count % 1024 == 0) rest(pace, worked);
+    return !stopping();
+  });
+  if (!scanned) return scanned;
+  if (!intact) {
+    log_error("a record is not in a format this version knows: nothing is reclaimed");
+    return Error::kCorrupt;
+  }
+  if (stopping()) return Error::kIo;
+  return {};
+}
+
+void Sweeper::reclaim(ExtentId id, const LiveMap& live, SweepReport& report) {
+  auto extent = extents_.files().open(id);
+  if (!extent) {
+    log_warning(extent.error().what);
+    return;
+  }
+  ++report.extents;
+  const uint64_t live_pages = live.live_pages(id);
+  report.live_bytes += live_pages * kPageBytes;
+  const bool highest = id + 1 >= extents_.writer().next_id();
+  if (live_pages > 1 || highest) {
+    punch(**extent, live, report);
+    return;
+  }
+  const auto status = (*extent)->file()->status();
+  if (auto removed = extents_.remove(id); !removed) {
+    log_warning(removed.error().what);
+    return;
+  }
+  ++report.removed_extents;
+  const uint64_t bytes = status.ok() ? status->allocated_bytes : 0;
+  report.reclaimed_bytes += bytes;
+  reclaimed_bytes_ += bytes;
+}
+
+void Sweeper::punch(const ExtentFile& extent, const LiveMap& live, SweepReport& report) {
+  const auto before = extent.file()->status();
+  // Nothing to give back when no more is allocated than lives, as after the last sweep.
+  if (!before || before->allocated_bytes <= live.live_pages(extent.id()) * kPageBytes) return;
+  for (const auto& [first, count] : live.dead(extent.id())) {
+    auto punched = extent.file()->punch_hole(first * kPageBytes, count * kPageBytes);
+    if (!punched) {
+      if (punched.error().code != EOPNOTSUPP) log_warning(punched.error().what);
+      break;
+    }
+  }
+  const auto after = extent.file()->status();
+  if (!after || after->allocated_bytes >= before->allocated_bytes) return;
+  report.reclaimed_bytes += before->allocated_bytes - after->allocated_bytes;
+  reclaimed_bytes_ += before->allocated_bytes - after->allocated_bytes;
+}
+
+// In the background, rests as long as it worked.
+void Sweeper::rest(Pace pace, SteadyTime& since) {
+  if (pace == Pace::kFull) return;
+  const auto worked = std::chrono::steady_clock::now() - since;
+  if (worked < kGentleWork) return;
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, worked, [this] { return stopping(); });
+  since = std::chrono::steady_clock::now();
+}
+
+SweepReport Sweeper::last() const {
+  std::lock_guard lock(mutex_);
+  return last_;
+}
+
+}  // namespace kyanite::engine

@@ -1,0 +1,78 @@
+// Gives back the space of bytes that no record lists any more. For a group of sealed extents:
+//
+//   1. watch commits: from here on every ref that is committed counts as alive;
+//   2. read the refs of all records from one snapshot, taken later;
+//   3. wait until every Hold taken so far is gone.
+//
+// A page that neither 2 nor 1 saw is dead for good. After 3 only Holds are left that began after
+// the snapshot. They can know a ref from a record of the snapshot or from a later commit, both of
+// which were seen, or from an append, which never goes to a sealed extent. docs/decisions/sweep.md
+// has the argument at length.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/committer.h"
+#include "engine/extents.h"
+#include "engine/holds.h"
+#include "engine/live_map.h"
+#include "engine/records.h"
+
+namespace kyanite::engine {
+
+struct SweepReport {
+  uint64_t extents = 0;  // Looked at.
+  uint64_t live_bytes = 0;
+  uint64_t reclaimed_bytes = 0;
+  uint64_t removed_extents = 0;
+  double seconds = 0;
+};
+
+class Sweeper {
+ public:
+  // Sweeps by itself every `interval`, when something was committed since; never when it is zero.
+  Sweeper(Records& records, Extents& extents, Committer& committer, Holds& holds,
+          std::chrono::seconds interval);
+  ~Sweeper();
+
+  // Sweeps now, on the calling thread. Waits for Holds; an error leaves everything that may be
+  // alive in place.
+  store::Result<SweepReport> run();
+
+  SweepReport last() const;
+  uint64_t sweeps() const { return sweeps_.load(std::memory_order_relaxed); }
+  uint64_t reclaimed_bytes() const { return reclaimed_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  enum class Pace { kFull, kGentle };
+  store::Result<SweepReport> run(Pace pace);
+  store::Result<void> sweep_group(const std::vector<ExtentId>& group, Pace pace,
+                                  SweepReport& report);
+  store::Result<void> mark(LiveMap& live, Pace pace);
+  void reclaim(ExtentId id, const LiveMap& live, SweepReport& report);
+  void punch(const ExtentFile& extent, const LiveMap& live, SweepReport& report);
+  void rest(Pace pace, SteadyTime& since);
+  bool stopping() const { return stopping_.load(); }
+  void loop(std::chrono::seconds interval);
+
+  Records& records_;
+  Extents& extents_;
+  Committer& committer_;
+  Holds& holds_;
+
+  std::mutex running_;  // One sweep at a time.
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<bool> stopping_{false};
+  SweepReport last_;
+  std::atomic<uint64_t> sweeps_{0};
+  std::atomic<uint64_t> reclaimed_bytes_{0};
+  std::thread thread_;
+};
+
+}  // namespace kyanite::engine
