@@ -16,9 +16,9 @@ struct Need {
   // The account SAS resource types that cover it: any one of "s", "c", "o" named here.
   Letters resource_type = 'o';
   // Any one of these letters suffices. Empty: no account SAS can do it.
-  Letters account_sas;
+  Letters account_sas{};
   // Any one of these letters suffices, in a service or user delegation SAS. Empty: none can do it.
-  Letters service_sas;
+  Letters service_sas{};
   // The container's public access level from which on anyone may do it; kNone: never.
   PublicAccess anonymous = PublicAccess::kNone;
   // Whether an OAuth token may do it, and whether anything else may.
