@@ -134,7 +134,8 @@ HeadParser::State HeadParser::take_target(std::string_view target) {
   if (absolute) {
     const size_t scheme_end = std::min(target.find("://"), target.size());
     const std::string_view scheme = target.substr(0, scheme_end);
-    if (!equals_ignoring_case(scheme, "http") && !equals_ignoring_case(scheme, "https")) {
+    if (scheme_end == target.size() ||
+        (!equals_ignoring_case(scheme, "http") && !equals_ignoring_case(scheme, "https"))) {
       return fail(400, "malformed request target");
     }
     target.remove_prefix(scheme_end + 3);

@@ -43,9 +43,20 @@ Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, co
   if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
 }
 
-Connection::~Connection() { SSL_free(tls_); }
+Connection::~Connection() {
+  if (tls_ == nullptr) return;
+  if (!broken_) close_tls();
+  SSL_free(tls_);
+}
+
+// Tells the peer that what it received is all; one attempt, as nobody waits for its answer.
+void Connection::close_tls() {
+  ERR_clear_error();
+  if (SSL_is_init_finished(tls_)) SSL_shutdown(tls_);
+}
 
 Progress Connection::read_some(char* to, size_t room) {
+  if (broken_) return {Progress::kFailed};
   if (tls_ != nullptr) return read_tls(to, room);
   if (!socket_.may_try(Direction::kRead)) return {Progress::kWantRead};
   ssize_t got;
@@ -65,6 +76,7 @@ Progress Connection::read_some(char* to, size_t room) {
 }
 
 Progress Connection::write_some(std::span<const iovec> pieces, bool more) {
+  if (broken_) return {Progress::kFailed};
   if (tls_ != nullptr) return write_tls(pieces);
   if (!socket_.may_try(Direction::kWrite)) return {Progress::kWantWrite};
   msghdr message{};
@@ -85,6 +97,7 @@ Progress Connection::write_some(std::span<const iovec> pieces, bool more) {
 
 Progress Connection::send_file_some(const os::FileSlice& slice) {
   CHECK(tls_ == nullptr);
+  if (broken_) return {Progress::kFailed};
   if (!socket_.may_try(Direction::kWrite)) return {Progress::kWantWrite};
   auto offset = static_cast<off_t>(slice.offset);
   const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, kSendFileStep));
@@ -113,6 +126,7 @@ Progress Connection::tls_progress(int result) {
     case SSL_ERROR_ZERO_RETURN:
       return {Progress::kEnd};
     default:
+      broken_ = true;  // After such an error OpenSSL allows nothing more.
       return {Progress::kFailed};
   }
 }
@@ -217,10 +231,7 @@ Task<bool> Connection::handshake() {
 }
 
 Task<void> Connection::linger() {
-  if (tls_ != nullptr) {
-    ERR_clear_error();
-    SSL_shutdown(tls_);
-  }
+  if (tls_ != nullptr) close_tls();
   shutdown(socket_.descriptor(), SHUT_WR);
   const int64_t deadline = now_ms() + shard_.timeouts.linger.count();
   Buffer discarded(kTlsRecordBytes);
@@ -241,7 +252,9 @@ void Connection::stop_idling() {
 }
 
 void Connection::cut() {
-  shutdown(socket_.descriptor(), SHUT_RDWR);
+  broken_ = true;
+  const ::linger abortive{1, 0};  // Closing sends a reset.
+  setsockopt(socket_.descriptor(), SOL_SOCKET, SO_LINGER, &abortive, sizeof abortive);
   socket_.interrupt();
 }
 

@@ -110,20 +110,24 @@ class Connection {
   // its way.
   Task<void> linger();
 
-  // Called by the server. Ends an idle wait; ends all waits and breaks the connection.
+  // Ends an idle wait; for the server that stops.
   void stop_idling();
+  // Makes every attempt fail and every wait end. The peer sees a broken connection, which it cannot
+  // take for the end of what was sent.
   void cut();
 
  private:
   Progress read_tls(char* to, size_t room);
   Progress write_tls(std::span<const iovec> pieces);
   Progress tls_progress(int result);
+  void close_tls();
   Task<bool> send_file_tls(os::FileSlice slice);
 
   Shard& shard_;
   Socket socket_;
   ssl_st* tls_ = nullptr;
   bool idle_ = false;
+  bool broken_ = false;
   std::string peer_;
 };
 

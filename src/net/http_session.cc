@@ -41,6 +41,9 @@ class WorkspacePool {
 };
 thread_local WorkspacePool workspaces;
 
+// Receiving into less than this is not worth a system call.
+constexpr size_t kLeastRoom = 1024;
+
 class HttpSession {
  public:
   HttpSession(Connection& connection, http::Handler& handler)
@@ -77,7 +80,6 @@ void HttpSession::make_room() {
 // Waits for the next request and reads its head; gives the workspace away while there is nothing of
 // it.
 Task<HttpSession::Arrival> HttpSession::receive_head() {
-  constexpr size_t kLeastRoom = 1024;
   int64_t deadline = connection_.now_ms() + connection_.shard().timeouts.idle.count();
   bool begun = false;
   while (true) {
@@ -86,13 +88,16 @@ Task<HttpSession::Arrival> HttpSession::receive_head() {
     if (!inbox.unread().empty()) {
       const auto state = work_->parser.parse(inbox.unread());
       if (state == http::HeadParser::State::kError) co_return refuse(work_->parser.error());
-      const bool cramped = inbox.room() < kLeastRoom;
-      const bool chunked = work_->parser.head().framing == http::Framing::kChunked;
-      if (state == http::HeadParser::State::kDone && !(cramped && chunked)) {
-        co_return Arrival::kRequest;
+      if (state == http::HeadParser::State::kDone) {
+        const http::Head& head = work_->parser.head();
+        if (head.framing != http::Framing::kChunked ||
+            inbox.room_behind(head.bytes) >= kLeastRoom) {
+          co_return Arrival::kRequest;
+        }
+        make_room();
+        continue;
       }
-      if (cramped) make_room();
-      if (state == http::HeadParser::State::kDone) continue;
+      if (inbox.room() < kLeastRoom) make_room();
       if (!begun) deadline = connection_.now_ms() + connection_.shard().timeouts.head.count();
       begun = true;
     }
@@ -132,7 +137,10 @@ Task<bool> HttpSession::serve_request() {
                     plan.delimiter != http::BodyPlan::kConnection && body.skippable();
   work_->reply_head.clear();
   http::append_head(work_->reply_head, reply, plan, head, keep);
-  if (!co_await send_reply(connection_, reply, plan, work_->reply_head)) co_return false;
+  if (!co_await send_reply(connection_, reply, plan, work_->reply_head)) {
+    connection_.cut();  // An orderly end could pass for the reply's end.
+    co_return false;
+  }
 
   const bool at_next_request = keep && (body.finished() || co_await body.skip());
   if (!at_next_request) {
@@ -159,6 +167,8 @@ Task<void> HttpSession::run() {
       co_return;
     }
     if (!co_await serve_request()) co_return;
+    // Whoever sends many requests at once does not keep the others waiting.
+    if (!work_->inbox.unread().empty()) co_await connection_.shard().loop.turn();
   }
 }
 }  // namespace

@@ -22,6 +22,8 @@ class Inbox {
 
   std::string_view unread() const { return bytes_.view().substr(begin_); }
   size_t room() const { return bytes_.room(); }
+  // The room that is left behind the first `count` unread bytes once the others are used.
+  size_t room_behind(size_t count) const { return bytes_.capacity() - begin_ - count; }
   bool grown() const { return bytes_.capacity() != kUsualBytes; }
 
   void consume(size_t count) {
