@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace kyanite::server {
 // Appends complete lines in Prometheus's text format. Called on an event loop: must not block.
 using MetricsSource = std::function<void(std::string& out)>;
 
-// Empty when all is well, else what is wrong, in a sentence. Must not block.
-using HealthCheck = std::function<std::string()>;
+// Nothing when all is well, else what is wrong, in a sentence.
+using HealthCheck = std::function<Task<std::optional<std::string>>()>;
 
 class Admin final : public http::Handler {
  public:
@@ -24,14 +25,10 @@ class Admin final : public http::Handler {
   Task<http::Reply> serve(http::Request& request) override;
 
  private:
-  http::Reply answer(std::string_view path) const;
+  Task<http::Reply> answer(std::string_view path) const;
 
   HealthCheck health_;
   std::vector<MetricsSource> metrics_;
 };
-
-// Memory, CPU time, open files and start time of this process, named as Prometheus's own clients
-// do.
-void append_process_metrics(std::string& out);
 
 }  // namespace kyanite::server

@@ -13,7 +13,7 @@ namespace {
 namespace json = simdjson::dom;
 using Outcome = Result<void, std::string>;
 
-constexpr size_t kLargestFileBytes = 16 * 1024 * 1024;
+constexpr size_t kLargestFileBytes = 1024 * 1024;
 
 Failure<std::string> expected(std::string_view where, std::string_view what) {
   return Failure{std::string(where).append(" must be ").append(what)};
@@ -92,6 +92,17 @@ Outcome read_tokens(json::element value, TokenConfiguration& out) {
   return {};
 }
 
+constexpr const char* kUnreadable = ": cannot be read, or is larger than 1 MiB";
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargestFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (file.bad() || !file.eof() || text.size() > kLargestFileBytes) return std::nullopt;
+  return text;
+}
+
 }  // namespace
 
 Result<Configuration, std::string> parse_configuration(std::string_view text) {
@@ -109,7 +120,7 @@ Result<Configuration, std::string> parse_configuration(std::string_view text) {
     if (member == "accounts") {
       read = read_accounts(content, configuration.accounts);
     } else if (member == "oauth") {
-      read = read_tokens(content, configuration.tokens);
+      read = read_tokens(content, configuration.tokens.emplace());
     } else {
       return unknown_member("the configuration", member);
     }
@@ -119,18 +130,24 @@ Result<Configuration, std::string> parse_configuration(std::string_view text) {
 }
 
 Result<Configuration, std::string> load_configuration(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kLargestFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (file.bad() || !file.eof() || text.size() > kLargestFileBytes) {
-    return Failure{path + ": cannot be read, or is larger than 16 MiB"};
-  }
-  auto configuration = parse_configuration(text);
+  const auto text = read_file(path);
+  if (!text) return Failure{path + kUnreadable};
+  auto configuration = parse_configuration(*text);
   if (!configuration) return Failure{path + ": " + configuration.error()};
-  std::string& jwks = configuration->tokens.jwks_file;
-  if (!jwks.empty()) jwks = (std::filesystem::path(path).parent_path() / jwks).string();
+  if (configuration->tokens && !configuration->tokens->jwks_file.empty()) {
+    std::string& jwks = configuration->tokens->jwks_file;
+    jwks = (std::filesystem::path(path).parent_path() / jwks).string();
+  }
   return configuration;
+}
+
+Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens) {
+  if (tokens.jwks_file.empty()) return auth::TokenRules(tokens.issuers, tokens.audiences);
+  const auto text = read_file(tokens.jwks_file);
+  if (!text) return Failure{tokens.jwks_file + kUnreadable};
+  auto keys = auth::KeySet::parse(*text);
+  if (!keys) return Failure{tokens.jwks_file + ": " + keys.error()};
+  return auth::TokenRules(tokens.issuers, tokens.audiences, std::move(*keys));
 }
 
 }  // namespace kyanite::server

@@ -9,10 +9,12 @@
 // silently without effect.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "auth/bearer.h"
 #include "base/result.h"
 #include "server/accounts.h"
 
@@ -21,13 +23,13 @@ namespace kyanite::server {
 // What bearer tokens are held against.
 struct TokenConfiguration {
   std::string jwks_file;  // Public keys that sign tokens. Empty: signatures are not verified.
-  std::vector<std::string> issuers;    // Empty: those of the public clouds.
-  std::vector<std::string> audiences;  // Empty: those of Azure Storage.
+  std::vector<std::string> issuers;    // Besides Azure's own; as prefixes.
+  std::vector<std::string> audiences;  // Besides Azure's own.
 };
 
 struct Configuration {
   AccountList accounts;
-  TokenConfiguration tokens;
+  std::optional<TokenConfiguration> tokens;
 };
 
 // The error says where in the text it is wrong.
@@ -35,5 +37,8 @@ Result<Configuration, std::string> parse_configuration(std::string_view json);
 
 // A relative name of the key file is taken from the directory of the configuration file.
 Result<Configuration, std::string> load_configuration(const std::string& path);
+
+// Reads the key file, if one is named.
+Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens);
 
 }  // namespace kyanite::server

@@ -19,16 +19,16 @@ TEST(Configuration, ReadsEverySetting) {
   ASSERT_EQ(configuration->accounts[0].keys.size(), 2u);
   EXPECT_EQ(configuration->accounts[0].keys[1].bytes(), "k2");
   EXPECT_EQ(configuration->accounts[1].name, "other");
-  EXPECT_EQ(configuration->tokens.jwks_file, "keys.json");
-  EXPECT_EQ(configuration->tokens.issuers.size(), 2u);
-  EXPECT_EQ(configuration->tokens.audiences.size(), 1u);
+  EXPECT_EQ(configuration->tokens->jwks_file, "keys.json");
+  EXPECT_EQ(configuration->tokens->issuers.size(), 2u);
+  EXPECT_EQ(configuration->tokens->audiences.size(), 1u);
 }
 
 TEST(Configuration, EverythingMayBeLeftOut) {
   const auto configuration = parse_configuration("{}");
   ASSERT_TRUE(configuration);
   EXPECT_TRUE(configuration->accounts.empty());
-  EXPECT_TRUE(configuration->tokens.jwks_file.empty());
+  EXPECT_FALSE(configuration->tokens);
 }
 
 TEST(Configuration, MistakesAreExplained) {
@@ -65,13 +65,22 @@ TEST(Configuration, FilesAreNamedInErrorsAndBesideEachOther) {
   std::ofstream(path) << R"({"oauth": {"jwks": "keys.json"}})";
   auto configuration = load_configuration(path);
   ASSERT_TRUE(configuration) << configuration.error();
-  EXPECT_EQ(configuration->tokens.jwks_file, testing::TempDir() + "keys.json");
+  EXPECT_EQ(configuration->tokens->jwks_file, testing::TempDir() + "keys.json");
   std::ofstream(path) << R"({"oauth": {"jwks": "/keys.json"}})";
-  EXPECT_EQ(load_configuration(path)->tokens.jwks_file, "/keys.json");
+  EXPECT_EQ(load_configuration(path)->tokens->jwks_file, "/keys.json");
   std::ofstream(path) << "{";
   EXPECT_NE(load_configuration(path).error().find(path), std::string::npos);
   unlink(path.c_str());
   EXPECT_FALSE(load_configuration(testing::TempDir()));
+}
+
+TEST(Configuration, TokenRulesNeedTheirKeyFile) {
+  EXPECT_TRUE(make_token_rules({}));
+  TokenConfiguration tokens;
+  tokens.jwks_file = "/nonexistent/keys.json";
+  const auto rules = make_token_rules(tokens);
+  ASSERT_FALSE(rules);
+  EXPECT_NE(rules.error().find("/nonexistent/keys.json"), std::string::npos);
 }
 
 }  // namespace

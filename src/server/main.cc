@@ -1,0 +1,212 @@
+// Reads the settings, opens the store, connects services to listeners, and serves until told to
+// stop.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "base/log.h"
+#include "blob/service.h"
+#include "engine/engine.h"
+#include "front/front.h"
+#include "net/server.h"
+#include "server/admin.h"
+#include "server/metrics.h"
+#include "server/settings.h"
+#include "server/start_text.h"
+#include "store/memory.h"
+
+namespace kyanite::server {
+
+namespace {
+
+// How long requests in flight may take to finish once the server is told to stop.
+constexpr std::chrono::seconds kDrainGrace{10};
+
+// The services of this build. One more is one more line here and in make_service.
+constexpr Listener kServed[] = {Listener::kBlob};
+
+std::unique_ptr<service::Service> make_service(Listener listener) {
+  CHECK(listener == Listener::kBlob);
+  return std::make_unique<blob::BlobService>();
+}
+
+// A service with what belongs to it alone.
+struct Hosted {
+  Hosted(Listener on, service::Context& context, front::Settings settings, front::RequestLog& log)
+      : listener(on),
+        service(make_service(on)),
+        metrics(name(on), service->operations()),
+        front(*service, context, settings, log, metrics) {}
+
+  const Listener listener;
+  const std::unique_ptr<service::Service> service;
+  front::Metrics metrics;
+  front::Front front;
+};
+
+struct OpenStore {
+  std::unique_ptr<store::Store> store;
+  const engine::Engine* engine = nullptr;  // Null when nothing is kept.
+};
+
+Result<OpenStore, std::string> open_store(const Options& options) {
+  if (options.in_memory) return OpenStore{std::make_unique<store::MemoryStore>(), nullptr};
+  engine::Options engine_options;
+  engine_options.location = options.location;
+  auto engine = engine::Engine::open(std::move(engine_options));
+  if (!engine) return Failure{engine.error()};
+  const engine::Engine* view = engine->get();
+  return OpenStore{std::move(*engine), view};
+}
+
+net::Options net_options(const Options& options) {
+  net::Options result;
+  result.threads = options.threads;
+  if (const auto seconds = options[Listener::kBlob].keep_alive_s) {
+    result.timeouts.idle = std::chrono::seconds(*seconds);
+  }
+  return result;
+}
+
+// False when the log file cannot be opened.
+bool set_up_log(const Options& options) {
+  if (!options.debug_file.empty()) {
+    set_log_level(LogLevel::kDebug);
+    return log_to_file(options.debug_file);
+  }
+  if (options.silent) set_log_level(LogLevel::kWarning);
+  return true;
+}
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+int wait_for_stop_signal() {
+  const sigset_t signals = stop_signals();
+  int signal = 0;
+  CHECK(sigwait(&signals, &signal) == 0);
+  return signal;
+}
+
+int fail(const std::string& why) {
+  std::fprintf(stderr, "kyanite: %s\n", why.c_str());
+  return EXIT_FAILURE;
+}
+
+// Opens every listener. What was opened before an error is closed with the server.
+Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
+                                                     std::vector<std::unique_ptr<Hosted>>& hosted,
+                                                     Admin& admin) {
+  std::vector<Started> started;
+  for (auto& service : hosted) {
+    const ListenOptions& where = settings.options[service->listener];
+    auto endpoint = server.listen(where.host, where.port, service->front, settings.tls.get());
+    if (!endpoint) return Failure{endpoint.error()};
+    started.push_back({service->listener, *endpoint, settings.tls != nullptr});
+  }
+  const ListenOptions& where = settings.options[Listener::kAdmin];
+  auto endpoint = server.listen(where.host, where.port, admin);
+  if (!endpoint) return Failure{endpoint.error()};
+  started.push_back({Listener::kAdmin, *endpoint, false});
+  return started;
+}
+
+void print_start_text(const Settings& settings, const std::vector<Started>& started) {
+  if (settings.options.silent) return;
+  const Options& options = settings.options;
+  const std::string location =
+      options.in_memory ? "memory only" : std::filesystem::absolute(options.location).string();
+  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+  const std::string text = start_text(started, settings.accounts, location, on_terminal);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+int run(const Settings& settings) {
+  const Options& options = settings.options;
+  auto opened = open_store(options);
+  if (!opened) return fail(opened.error());
+  store::Store& store = *opened->store;
+
+  // Destroyed in reverse: the server first, so that nothing is in use any more when it goes.
+  SystemClock clock;
+  store::KeyedLocks locks;
+  Workers workers(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  const auth::Accounts accounts(settings.accounts);
+  service::Context context{store, locks, workers, clock, accounts};
+  front::RequestLog request_log(!options.silent || !options.debug_file.empty());
+  front::Settings front_settings;
+  front_settings.auth.accounts = &accounts;
+  front_settings.auth.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
+  front_settings.product_style_url = options.product_style_url;
+
+  std::vector<std::unique_ptr<Hosted>> hosted;
+  for (Listener listener : kServed) {
+    hosted.push_back(std::make_unique<Hosted>(listener, context, front_settings, request_log));
+  }
+  std::optional<Admin> admin;
+  net::Server server(net_options(options));
+  admin.emplace(
+      [&store]() -> Task<std::optional<std::string>> {
+        const auto found = co_await store.get(store::Key(0, 'h', "health"));
+        if (found) co_return std::nullopt;
+        co_return std::string("the store fails: ") + store::describe(found.error());
+      },
+      std::vector<MetricsSource>{
+          append_process_metrics,
+          [&](std::string& out) { append_net_metrics(out, server.metrics()); },
+          [&](std::string& out) {
+            if (opened->engine != nullptr) append_engine_metrics(out, opened->engine->metrics());
+          },
+          [&](std::string& out) {
+            for (const auto& service : hosted) service->metrics.write(out);
+          }});
+
+  auto started = listen_all(server, settings, hosted, *admin);
+  if (!started) return fail(started.error());
+  server.start();
+  for (const std::string& notice : notices(options, kServed)) log_warning(notice);
+  print_start_text(settings, *started);
+
+  wait_for_stop_signal();
+  // Whoever is impatient says so again. Nothing acknowledged is lost by it.
+  std::thread([] { _exit(128 + wait_for_stop_signal()); }).detach();
+  server.drain_and_stop(kDrainGrace);
+  return EXIT_SUCCESS;
+}
+
+int start(const std::vector<std::string>& arguments) {
+  auto options = parse_options(arguments);
+  if (!options) return fail(options.error());
+  if (options->help || options->version) {
+    const std::string version = "kyanite " + std::string(kVersion) + "\n";
+    std::fputs(options->help ? std::string(help_text()).c_str() : version.c_str(), stdout);
+    return EXIT_SUCCESS;
+  }
+  const char* accounts = std::getenv("AZURITE_ACCOUNTS");
+  auto settings = make_settings(std::move(*options), kServed, accounts != nullptr ? accounts : "");
+  if (!settings) return fail(settings.error());
+  if (!set_up_log(settings->options)) return fail("cannot write " + settings->options.debug_file);
+
+  // Blocked in every thread started from here on; run() waits for them.
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return run(*settings);
+}
+
+}  // namespace
+
+}  // namespace kyanite::server
+
+int main(int argc, char** argv) {
+  return kyanite::server::start(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,109 @@
+#include "server/metrics.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/clock.h"
+
+namespace kyanite::server {
+
+namespace {
+
+uint64_t resident_bytes() {
+  unsigned long total = 0;
+  unsigned long resident = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%lu %lu", &total, &resident) != 2) resident = 0;
+    std::fclose(file);
+  }
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t open_files() {
+  std::error_code error;
+  uint64_t count = 0;
+  for (std::filesystem::directory_iterator it("/proc/self/fd", error), end; !error && it != end;
+       it.increment(error)) {
+    ++count;
+  }
+  return count;
+}
+
+const int64_t kProcessStart = SystemClock().now().unix_seconds();
+
+}  // namespace
+
+void append_metric(std::string& out, std::string_view name, MetricKind kind,
+                   std::string_view value) {
+  out.append("# TYPE ").append(name);
+  out.append(kind == MetricKind::kCounter ? " counter\n" : " gauge\n");
+  out.append(name).append(" ").append(value).append("\n");
+}
+
+void append_metric(std::string& out, std::string_view name, MetricKind kind, uint64_t value) {
+  append_metric(out, name, kind, std::string_view(std::to_string(value)));
+}
+
+void append_metric(std::string& out, std::string_view name, MetricKind kind, double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6f", value);
+  append_metric(out, name, kind, std::string_view(text));
+}
+
+void append_process_metrics(std::string& out) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto micros = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000 +
+                      usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+  append_metric(out, "process_cpu_seconds_total", MetricKind::kCounter,
+                static_cast<double>(micros) / 1e6);
+  append_metric(out, "process_resident_memory_bytes", MetricKind::kGauge, resident_bytes());
+  append_metric(out, "process_open_fds", MetricKind::kGauge, open_files());
+  append_metric(out, "kProcessStart_time_seconds", MetricKind::kGauge,
+                static_cast<uint64_t>(kProcessStart));
+}
+
+void append_net_metrics(std::string& out, const net::Metrics& metrics) {
+  append_metric(out, "kyanite_connections_open", MetricKind::kGauge, metrics.connections_open);
+  append_metric(out, "kyanite_connections_accepted_total", MetricKind::kCounter,
+                metrics.connections_accepted);
+  append_metric(out, "kyanite_connections_refused_total", MetricKind::kCounter,
+                metrics.connections_refused);
+  append_metric(out, "kyanite_http_requests_total", MetricKind::kCounter, metrics.requests);
+  append_metric(out, "kyanite_received_bytes_total", MetricKind::kCounter, metrics.bytes_in);
+  append_metric(out, "kyanite_sent_bytes_total", MetricKind::kCounter, metrics.bytes_out);
+}
+
+void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
+  const auto counter = [&](std::string_view name, auto value) {
+    append_metric(out, name, MetricKind::kCounter, value);
+  };
+  const auto gauge = [&](std::string_view name, auto value) {
+    append_metric(out, name, MetricKind::kGauge, value);
+  };
+  counter("kyanite_engine_commits_total", metrics.commits);
+  counter("kyanite_engine_commit_conflicts_total", metrics.conflicts);
+  counter("kyanite_engine_failed_commits_total", metrics.failed_commits);
+  counter("kyanite_engine_synced_batches_total", metrics.batches);
+  counter("kyanite_engine_synced_write_seconds_total", metrics.write_seconds);
+  counter("kyanite_engine_repairs_total", metrics.repairs);
+  counter("kyanite_engine_record_cache_hits_total", metrics.cache_hits);
+  counter("kyanite_engine_record_cache_misses_total", metrics.cache_misses);
+  counter("kyanite_engine_appended_runs_total", metrics.appended_runs);
+  counter("kyanite_engine_appended_bytes_total", metrics.appended_bytes);
+  counter("kyanite_engine_extent_reads_total", metrics.reads);
+  counter("kyanite_engine_extent_trusted_reads_total", metrics.trusted_reads);
+  counter("kyanite_engine_corrupt_reads_total", metrics.corrupt_reads);
+  counter("kyanite_engine_sweeps_total", metrics.sweeps);
+  counter("kyanite_engine_reclaimed_bytes_total", metrics.reclaimed_bytes);
+  gauge("kyanite_engine_waiting_commits", metrics.waiting_commits);
+  gauge("kyanite_engine_record_cache_bytes", metrics.cache_bytes);
+  gauge("kyanite_engine_extents", metrics.extents);
+  gauge("kyanite_engine_extent_live_bytes", metrics.live_bytes);
+  gauge("kyanite_engine_last_sweep_seconds", metrics.last_sweep_seconds);
+}
+
+}  // namespace kyanite::server

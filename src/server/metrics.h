@@ -1,0 +1,26 @@
+// What the process and its connections report on /metrics, in Prometheus's text format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/metrics.h"
+#include "net/server.h"
+
+namespace kyanite::server {
+
+enum class MetricKind { kCounter, kGauge };
+void append_metric(std::string& out, std::string_view name, MetricKind kind,
+                   std::string_view value);
+void append_metric(std::string& out, std::string_view name, MetricKind kind, uint64_t value);
+void append_metric(std::string& out, std::string_view name, MetricKind kind, double value);
+
+// Memory, CPU time, open files and start time of this process, named as Prometheus's own clients
+// do.
+void append_process_metrics(std::string& out);
+
+void append_net_metrics(std::string& out, const net::Metrics& metrics);
+void append_engine_metrics(std::string& out, const engine::Metrics& metrics);
+
+}  // namespace kyanite::server

@@ -1,0 +1,79 @@
+#include "server/settings.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "server/configuration.h"
+
+namespace kyanite::server {
+
+namespace {
+
+net::TlsContext::Loaded load_certificate(const Options& options) {
+  if (options.key_file.empty()) {
+    return net::TlsContext::from_pfx_file(options.cert_file, options.cert_password);
+  }
+  return net::TlsContext::from_pem_files(options.cert_file, options.key_file);
+}
+
+}  // namespace
+
+Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
+                                            std::string_view environment_accounts) {
+  auto given = parse_account_list(environment_accounts);
+  if (!given) return Failure{"AZURITE_ACCOUNTS: " + given.error()};
+  TokenConfiguration tokens;
+  if (!options.config_file.empty()) {
+    auto configuration = load_configuration(options.config_file);
+    if (!configuration) return Failure{configuration.error()};
+    std::move(configuration->accounts.begin(), configuration->accounts.end(),
+              std::back_inserter(*given));
+    if (configuration->tokens && !options.oauth) {
+      return Failure{options.config_file +
+                     ": oauth settings are of no use without the flag --oauth basic"};
+    }
+    if (configuration->tokens) tokens = std::move(*configuration->tokens);
+  }
+
+  std::vector<std::string> hosts;
+  for (Listener listener : served) hosts.push_back(options[listener].host);
+  auto accounts = choose_accounts(std::move(*given), hosts);
+  if (!accounts) return Failure{accounts.error()};
+
+  Settings settings;
+  settings.accounts = std::move(*accounts);
+  if (options.oauth) {
+    auto rules = make_token_rules(tokens);
+    if (!rules) return Failure{rules.error()};
+    settings.token_rules = std::move(*rules);
+  }
+  if (!options.cert_file.empty()) {
+    auto tls = load_certificate(options);
+    if (!tls) return Failure{tls.error()};
+    settings.tls = std::move(*tls);
+  }
+  settings.options = std::move(options);
+  return settings;
+}
+
+std::vector<std::string> notices(const Options& options, std::span<const Listener> served) {
+  std::vector<std::string> sentences;
+  for (const std::string& flag : options.without_effect) {
+    sentences.push_back("Accepted without effect: " + flag);
+  }
+  for (Listener listener : kListeners) {
+    if (listener == Listener::kAdmin || !options[listener].named ||
+        std::find(served.begin(), served.end(), listener) != served.end()) {
+      continue;
+    }
+    sentences.push_back("The " + std::string(name(listener)) +
+                        " service is not served by this build; nothing listens for it");
+  }
+  if (options.oauth && options.config_file.empty()) {
+    sentences.emplace_back(
+        "Signatures of bearer tokens are not verified: --config names no key set (oauth.jwks)");
+  }
+  return sentences;
+}
+
+}  // namespace kyanite::server

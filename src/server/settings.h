@@ -1,0 +1,33 @@
+// Everything that is decided before a file is opened or a port taken: command line, environment,
+// configuration file, certificates.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "auth/bearer.h"
+#include "base/result.h"
+#include "net/tls.h"
+#include "server/accounts.h"
+#include "server/options.h"
+
+namespace kyanite::server {
+
+struct Settings {
+  Options options;
+  AccountList accounts;                         // Never empty.
+  std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
+  std::unique_ptr<net::TlsContext> tls;         // Null: plain HTTP.
+};
+
+// `served` are the listeners of the services that this build has; `environment_accounts` is the
+// value of AZURITE_ACCOUNTS, or "". The error is a sentence for the user.
+Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
+                                            std::string_view environment_accounts);
+
+// Sentences about flags that were accepted and change nothing.
+std::vector<std::string> notices(const Options& options, std::span<const Listener> served);
+
+}  // namespace kyanite::server

@@ -1,0 +1,90 @@
+#include "server/settings.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace kyanite::server {
+namespace {
+
+constexpr Listener kOnlyBlob[] = {Listener::kBlob};
+
+Options options_of(const std::vector<std::string>& arguments) {
+  auto options = parse_options(arguments);
+  EXPECT_TRUE(options);
+  return *options;
+}
+
+class SettingsTest : public testing::Test {
+ protected:
+  ~SettingsTest() override { unlink(path_.c_str()); }
+
+  std::string write(const std::string& text) {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+
+  const std::string path_ =
+      testing::TempDir() + "kyanite-settings-" + std::to_string(getpid()) + ".json";
+};
+
+TEST_F(SettingsTest, AccountsOfEnvironmentAndFileAreBothServed) {
+  const auto path = write(R"({"accounts": [{"name": "fromfile", "keys": ["a2V5"]}]})");
+  const auto settings =
+      make_settings(options_of({"--config", path}), kOnlyBlob, "fromenvironment:a2V5");
+  ASSERT_TRUE(settings) << settings.error();
+  ASSERT_EQ(settings->accounts.size(), 2u);
+  EXPECT_EQ(settings->accounts[0].name, "fromenvironment");
+  EXPECT_EQ(settings->accounts[1].name, "fromfile");
+  EXPECT_FALSE(settings->token_rules);
+  EXPECT_EQ(settings->tls, nullptr);
+}
+
+TEST_F(SettingsTest, OnlyServedListenersDecideOverTheWellKnownAccount) {
+  EXPECT_FALSE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, ""));
+  EXPECT_TRUE(make_settings(options_of({"--queueHost", "0.0.0.0"}), kOnlyBlob, ""));
+  EXPECT_TRUE(make_settings(options_of({"--adminHost", "0.0.0.0"}), kOnlyBlob, ""));
+  EXPECT_TRUE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, "acme:a2V5"));
+}
+
+TEST_F(SettingsTest, MistakesSayWhereTheyAre) {
+  const auto two = write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string_view environment;
+    std::string_view message;
+  };
+  const Case cases[] = {
+      {{}, "acme:?", "AZURITE_ACCOUNTS: "},
+      {{"--config", two}, "acme:a2V5", "acme is given twice"},
+      {{"--config", "/nonexistent"}, "", "/nonexistent"},
+      {{"--cert", "/nonexistent", "--key", "/nonexistent"}, "", "/nonexistent"},
+      {{"--cert", "/nonexistent"}, "", "/nonexistent"},
+  };
+  for (const Case& c : cases) {
+    const auto settings = make_settings(options_of(c.arguments), kOnlyBlob, c.environment);
+    ASSERT_FALSE(settings) << c.message;
+    EXPECT_NE(settings.error().find(c.message), std::string::npos) << settings.error();
+  }
+}
+
+TEST_F(SettingsTest, TokenSettingsWithoutTheFlagAreRefused) {
+  const auto path = write(R"({"oauth": {"issuers": ["https://a/"]}})");
+  const auto settings = make_settings(options_of({"--config", path}), kOnlyBlob, "");
+  ASSERT_FALSE(settings);
+  EXPECT_NE(settings.error().find("--oauth basic"), std::string::npos) << settings.error();
+}
+
+TEST(Notices, NameWhatHasNoEffect) {
+  EXPECT_TRUE(notices(options_of({"--blobPort", "1", "--adminPort", "2"}), kOnlyBlob).empty());
+  const auto all = notices(
+      options_of({"--disableTelemetry", "--queuePort", "1", "--tableHost", "x"}), kOnlyBlob);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_NE(all[0].find("disableTelemetry"), std::string::npos);
+  EXPECT_NE(all[1].find("queue service is not served"), std::string::npos);
+  EXPECT_NE(all[2].find("table service is not served"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kyanite::server
