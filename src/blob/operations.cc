@@ -3,6 +3,7 @@
 
 #include "blob/handlers.h"
 #include "service/properties.h"
+#include "service/user_delegation_key.h"
 
 namespace kyanite::blob {
 
@@ -97,7 +98,8 @@ constexpr Operation kOperations[] = {
      "service",
      "userdelegationkey",
      {},
-     delegation},
+     delegation,
+     service::get_user_delegation_key},
     {"Get Account Information",
      "Service_GetAccountInfo",
      "GET",

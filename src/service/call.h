@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "auth/account.h"
 #include "auth/caller.h"
 #include "auth/target.h"
 #include "base/clock.h"
@@ -27,6 +28,7 @@ struct Context {
       locks;         // Writers of one object wait in line here instead of conflicting at commit.
   Workers& workers;  // for hashing large bodies
   const Clock& clock;
+  const auth::Accounts& accounts;
 };
 
 struct Call {

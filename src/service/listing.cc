@@ -49,16 +49,12 @@ wire::Result<Page> decode_page(const Call& call) {
 wire::Result<std::set<std::string, std::less<>>> decode_include(
     const Call& call, const std::set<std::string_view>& known) {
   std::set<std::string, std::less<>> included;
-  std::string_view rest = call.query.get("include");
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    const std::string word = ascii_lower(trim(rest.substr(0, comma)));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    if (word.empty()) continue;
+  const std::string_view asked = call.query.get("include");
+  for (auto item : split_list(asked)) {
+    std::string word = ascii_lower(item);
     if (!known.contains(word))
-      return wire::invalid_query("include", call.query.get("include"),
-                                 "Invalid query parameter value.");
-    included.insert(word);
+      return wire::invalid_query("include", asked, "Invalid query parameter value.");
+    included.insert(std::move(word));
   }
   return included;
 }

@@ -1,5 +1,7 @@
 #include "service/properties.h"
 
+#include <algorithm>
+#include <iterator>
 #include <pugixml.hpp>
 
 #include "base/bytes.h"
@@ -72,6 +74,7 @@ class Reader {
   }
   std::vector<CorsRule> cors(const pugi::xml_node& node) {
     std::vector<CorsRule> rules;
+    size_t bytes = 0;
     for (const auto& child : node.children("CorsRule")) {
       CorsRule rule;
       rule.origins = child.child_value("AllowedOrigins");
@@ -79,12 +82,17 @@ class Reader {
       rule.allowed_headers = child.child_value("AllowedHeaders");
       rule.exposed_headers = child.child_value("ExposedHeaders");
       rule.max_age_s = number(child, "MaxAgeInSeconds");
-      if (rule.origins.empty() || rule.methods.empty())
-        fail("AllowedOrigins and AllowedMethods must not be empty.");
+      check_origins(rule.origins);
       check_methods(rule.methods);
+      check_headers(rule.allowed_headers);
+      check_headers(rule.exposed_headers);
+      bytes += rule.origins.size() + rule.methods.size() + rule.allowed_headers.size() +
+               rule.exposed_headers.size() +
+               std::string_view(child.child_value("MaxAgeInSeconds")).size();
       rules.push_back(std::move(rule));
     }
     if (rules.size() > kMaxCorsRules) fail("A maximum of 5 CORS rules is allowed.");
+    if (bytes > kMaxCorsBytes) fail("The CORS rules exceed 2 KiB.");
     return rules;
   }
   void fail(std::string reason) {
@@ -93,17 +101,35 @@ class Reader {
   std::optional<wire::Error> error() const { return error_; }
 
  private:
-  void check_methods(std::string_view methods) {
+  void check_origins(std::string_view list) {
+    const auto origins = split_list(list);
+    if (origins.empty()) fail("AllowedOrigins must not be empty.");
+    if (origins.size() > kMaxCorsOrigins) fail("AllowedOrigins names more than 64 origins.");
+    for (auto origin : origins) {
+      if (origin.size() > kMaxCorsNameLength) fail("An origin is longer than 256 characters.");
+    }
+  }
+  void check_methods(std::string_view list) {
     static constexpr std::string_view kKnown[] = {"DELETE",  "GET", "HEAD",  "MERGE",   "POST",
                                                   "OPTIONS", "PUT", "PATCH", "CONNECT", "TRACE"};
-    while (!methods.empty()) {
-      const size_t comma = methods.find(',');
-      const std::string_view method = trim(methods.substr(0, comma));
-      methods = comma == std::string_view::npos ? std::string_view() : methods.substr(comma + 1);
-      bool known = false;
-      for (auto name : kKnown) known = known || name == method;
-      if (!known) fail("AllowedMethods holds an unknown method.");
+    const auto methods = split_list(list);
+    if (methods.empty()) fail("AllowedMethods must not be empty.");
+    for (auto method : methods) {
+      if (std::find(std::begin(kKnown), std::end(kKnown), method) == std::end(kKnown))
+        fail("AllowedMethods holds an unknown method.");
     }
+  }
+  void check_headers(std::string_view list) {
+    size_t names = 0;
+    size_t prefixes = 0;
+    for (auto header : split_list(list)) {
+      if (header.size() > kMaxCorsNameLength) fail("A header is longer than 256 characters.");
+      const size_t star = header.find('*');
+      if (star < header.size() - 1) fail("A header may hold an asterisk only at its end.");
+      ++(star == std::string_view::npos ? names : prefixes);
+    }
+    if (names > kMaxCorsHeaders) fail("A maximum of 64 headers is allowed in a list.");
+    if (prefixes > kMaxCorsPrefixes) fail("A maximum of 2 prefixed headers is allowed in a list.");
   }
   std::optional<wire::Error> error_;
 };

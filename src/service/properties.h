@@ -14,7 +14,15 @@
 
 namespace kyanite::service {
 
+// Limits of the CORS rules of one service.
 inline constexpr size_t kMaxCorsRules = 5;
+inline constexpr size_t kMaxCorsBytes = 2 * 1024;  // Of all settings together, without the tags.
+inline constexpr size_t kMaxCorsOrigins = 64;      // per rule
+inline constexpr size_t kMaxCorsNameLength = 256;  // of an origin or a header
+// Of the allowed and likewise of the exposed headers of a rule: names, and prefixes
+// ("x-ms-meta-*").
+inline constexpr size_t kMaxCorsHeaders = 64;
+inline constexpr size_t kMaxCorsPrefixes = 2;
 inline constexpr uint32_t kMaxRetentionDays = 365;
 
 struct RetentionPolicy {

@@ -1,0 +1,112 @@
+// The life of a request, top to bottom. docs/LIFE_OF_A_REQUEST.md walks along.
+#include "auth/authorize.h"
+#include "base/random.h"
+#include "front/cors.h"
+#include "front/front.h"
+#include "front/refuse.h"
+#include "service/operation.h"
+#include "service/properties.h"
+#include "wire/version.h"
+
+namespace kyanite::front {
+
+using service::Call;
+using wire::Code;
+
+Task<http::Reply> Front::serve(http::Request& request) {
+  const auto began = log_.begin();
+  Call call(request, context_);
+  call.request_id = random_uuid();
+  call.now = context_.clock.now();
+  call.hold = context_.store.hold();
+  call.target.service = service_.kind();
+
+  auto answered = co_await answer(call);
+  http::Reply reply =
+      answered ? std::move(*answered) : refuse(call, answered.error(), settings_.auth);
+
+  co_await finish(call, reply);
+  const auto took = log_.write(call, reply, began);
+  metrics_.count(call, reply, took);
+  co_return reply;
+}
+
+Task<wire::Result<http::Reply>> Front::answer(Call& call) {
+  if (auto resolved = resolve(call); !resolved) co_return resolved.error();
+  if (auto chosen = co_await choose_version(call); !chosen) co_return chosen.error();
+  if (call.request.method == "OPTIONS") {
+    auto properties = co_await service::load_properties(call);
+    if (!properties) co_return properties.error();
+    co_return preflight(call.request, properties->cors);
+  }
+
+  auto caller = auth::authenticate(call.request, call.query, call.target, settings_.auth, call.now);
+  if (!caller) co_return caller.error();
+  call.caller = std::move(*caller);
+
+  auto operation =
+      service::route(service_.operations(), call.request, call.query, call.target.level);
+  if (!operation) co_return operation.error();
+  call.operation = *operation;
+
+  if (auto allowed = co_await authorize(call); !allowed) co_return allowed.error();
+  if (call.operation->run == nullptr) {
+    co_return wire::Error(Code::kNotImplemented)
+        .saying(std::string(call.operation->name) + " is not implemented by this server.");
+  }
+  co_return co_await call.operation->run(call);
+}
+
+// x-ms-version, else the api-version parameter, else the version of the SAS, else what the account
+// has set as its default.
+Task<wire::Result<void>> Front::choose_version(Call& call) {
+  constexpr std::string_view kHeader = "x-ms-version";
+  call.version_text = call.headers().get(kHeader);
+  if (call.version_text.empty()) call.version_text = call.query.get("api-version");
+  if (call.version_text.empty()) call.version_text = call.query.get("sv");
+  if (call.version_text.empty()) {
+    auto properties = co_await service::load_properties(call);
+    if (!properties) co_return properties.error();
+    call.version_text =
+        properties->default_version.empty() ? "2009-09-19" : properties->default_version;
+  }
+  const auto version = wire::Version::parse(call.version_text);
+  if (!version) {
+    std::string sent = std::exchange(call.version_text, std::string());
+    co_return wire::invalid_header(kHeader, sent);
+  }
+  call.version = *version;
+  co_return wire::Result<void>();
+}
+
+// The container's record is read only for those who need it: public access and stored policies.
+Task<wire::Result<void>> Front::authorize(Call& call) {
+  if (call.target.secondary && !call.operation->reads()) {
+    co_return wire::Error(Code::kInsufficientAccountPermissions)
+        .saying("Write operations are not allowed on the secondary endpoint.");
+  }
+  auth::Acl acl;
+  if (auth::needs_acl(call.caller, call.operation->need)) {
+    auto loaded = co_await service_.acl(call);
+    if (!loaded) co_return loaded.error();
+    acl = std::move(*loaded);
+    if (auto applied = auth::apply_policy(call.caller, acl.policies, call.now); !applied)
+      co_return applied.error();
+  }
+  co_return auth::authorize(call.caller, call.operation->need, call.target, acl);
+}
+
+// The headers that every reply carries.
+Task<void> Front::finish(Call& call, http::Reply& reply) {
+  reply.header("x-ms-request-id", call.request_id);
+  if (!call.version_text.empty()) reply.header("x-ms-version", call.version_text);
+  const auto client_id = call.headers().get("x-ms-client-request-id");
+  if (is_echoed(client_id)) reply.header("x-ms-client-request-id", client_id);
+  if (call.headers().has("Origin") && call.request.method != "OPTIONS" &&
+      !call.target.account.empty()) {
+    auto properties = co_await service::load_properties(call);
+    if (properties) add_cors_headers(reply, call.request, properties->cors);
+  }
+}
+
+}  // namespace kyanite::front
