@@ -3,6 +3,10 @@
 #include <array>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "base/bytes.h"
 
 namespace kyanite::wire {
@@ -28,25 +32,118 @@ constexpr Tables make_tables() {
   return tables;
 }
 constexpr Tables kTables = make_tables();
-}  // namespace
 
-uint64_t crc64(uint64_t crc, std::string_view bytes) {
-  crc = ~crc;
-  const char* at = bytes.data();
-  size_t left = bytes.size();
+uint64_t by_table(uint64_t state, const char* at, size_t left) {
   while (left >= 8) {
     uint64_t word;
     std::memcpy(&word, at, 8);
-    word ^= crc;
-    crc = kTables[7][word & 0xff] ^ kTables[6][word >> 8 & 0xff] ^ kTables[5][word >> 16 & 0xff] ^
-          kTables[4][word >> 24 & 0xff] ^ kTables[3][word >> 32 & 0xff] ^
-          kTables[2][word >> 40 & 0xff] ^ kTables[1][word >> 48 & 0xff] ^ kTables[0][word >> 56];
+    word ^= state;
+    state = kTables[7][word & 0xff] ^ kTables[6][word >> 8 & 0xff] ^ kTables[5][word >> 16 & 0xff] ^
+            kTables[4][word >> 24 & 0xff] ^ kTables[3][word >> 32 & 0xff] ^
+            kTables[2][word >> 40 & 0xff] ^ kTables[1][word >> 48 & 0xff] ^ kTables[0][word >> 56];
     at += 8;
     left -= 8;
   }
   for (; left > 0; --left)
-    crc = kTables[0][(crc ^ static_cast<unsigned char>(*at++)) & 0xff] ^ (crc >> 8);
-  return ~crc;
+    state = kTables[0][(state ^ static_cast<unsigned char>(*at++)) & 0xff] ^ (state >> 8);
+  return state;
+}
+
+#if defined(__x86_64__)
+
+// Folding with carry-less multiplication.
+//
+// Sixteen bytes of the message, loaded as they lie, are a polynomial of degree 127 with its
+// coefficients reflected: bit i stands for x^(127-i), so the low half H is worth H*x^64 and the
+// high half L just L. Moving the block d bits towards the end of the message multiplies it by x^d,
+// and modulo P, the polynomial of the CRC,
+//
+//   (H*x^64 + L) * x^d  ==  H * (x^(d+64) mod P) + L * (x^d mod P)
+//
+// which is again at most 128 bits long: two multiplications replace the block and are added (xor)
+// to the one that is d bits further on. Because the product of two reflected 64-bit polynomials
+// comes out one bit short of the reflected 128-bit form, that is multiplied by x, the factors below
+// carry one power of x less.
+//
+// At the end one block is left that is worth the whole message; the table finishes it.
+constexpr uint64_t power_of_x(int exponent) {  // x^exponent mod P, reflected
+  uint64_t value = uint64_t{1} << 63;          // x^0
+  for (; exponent > 0; --exponent) value = (value >> 1) ^ ((value & 1) != 0 ? kPolynomial : 0);
+  return value;
+}
+
+constexpr size_t kBlock = 16;
+constexpr size_t kLanes = 8;  // Blocks in flight, enough to hide the latency of a multiplication.
+constexpr size_t kStride = kLanes * kBlock;
+
+struct Factors {
+  uint64_t high;  // for H
+  uint64_t low;   // for L
+};
+constexpr Factors factors_for(size_t bytes) {
+  const int distance = static_cast<int>(bytes * 8);
+  return {power_of_x(distance + 64 - 1), power_of_x(distance - 1)};
+}
+constexpr Factors kByStride = factors_for(kStride);
+constexpr Factors kByBlock = factors_for(kBlock);
+
+#define KYANITE_PCLMUL __attribute__((target("pclmul,sse4.1")))
+
+KYANITE_PCLMUL inline __m128i load(const void* at) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(at));
+}
+
+KYANITE_PCLMUL inline __m128i load(const Factors& factors) {
+  return _mm_set_epi64x(static_cast<long long>(factors.low), static_cast<long long>(factors.high));
+}
+
+// The block moved on by the distance of the factors, plus what is there.
+KYANITE_PCLMUL inline __m128i fold(__m128i block, __m128i factors, __m128i there) {
+  const __m128i high = _mm_clmulepi64_si128(block, factors, 0x00);
+  const __m128i low = _mm_clmulepi64_si128(block, factors, 0x11);
+  return _mm_xor_si128(_mm_xor_si128(high, low), there);
+}
+
+// At least kStride bytes.
+KYANITE_PCLMUL uint64_t by_folding(uint64_t state, const char* at, size_t left) {
+  __m128i lanes[kLanes];
+  for (size_t i = 0; i < kLanes; ++i) lanes[i] = load(at + i * kBlock);
+  // What came before is added to the first eight bytes, as in every step of a CRC.
+  lanes[0] = _mm_xor_si128(lanes[0], _mm_cvtsi64_si128(static_cast<long long>(state)));
+  at += kStride;
+  left -= kStride;
+  const __m128i by_stride = load(kByStride);
+  for (; left >= kStride; at += kStride, left -= kStride) {
+    for (size_t i = 0; i < kLanes; ++i) lanes[i] = fold(lanes[i], by_stride, load(at + i * kBlock));
+  }
+  const __m128i by_block = load(kByBlock);
+  __m128i block = lanes[0];
+  for (size_t i = 1; i < kLanes; ++i) block = fold(block, by_block, lanes[i]);
+  for (; left >= kBlock; at += kBlock, left -= kBlock) block = fold(block, by_block, load(at));
+  char bytes[kBlock];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), block);
+  return by_table(by_table(0, bytes, kBlock), at, left);
+}
+
+bool can_fold(size_t size) {
+  static const bool supported =
+      __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0;
+  return supported && size >= kStride;
+}
+
+#else
+
+bool can_fold(size_t) { return false; }
+uint64_t by_folding(uint64_t state, const char* at, size_t left) {
+  return by_table(state, at, left);
+}
+
+#endif
+}  // namespace
+
+uint64_t crc64(uint64_t crc, std::string_view bytes) {
+  const auto run = can_fold(bytes.size()) ? by_folding : by_table;
+  return ~run(~crc, bytes.data(), bytes.size());
 }
 
 std::string crc64_text(uint64_t crc) {

@@ -23,9 +23,9 @@ TEST(Crc64, CheckValue) {
 
 TEST(Crc64, EveryLengthAndAlignmentAgreesWithTheDefinition) {
   std::string bytes;
-  for (int i = 0; i < 1200; ++i) bytes.push_back(static_cast<char>(i * 131 + i / 7));
+  for (int i = 0; i < 5000; ++i) bytes.push_back(static_cast<char>(i * 131 + i / 7));
   for (size_t start = 0; start < 9; ++start) {
-    for (size_t length = 0; length + start <= bytes.size(); length += length < 300 ? 1 : 97) {
+    for (size_t length = 0; length + start <= bytes.size(); length += length < 700 ? 1 : 97) {
       const std::string_view part = std::string_view(bytes).substr(start, length);
       ASSERT_EQ(crc64(0, part), one_bit_at_a_time(part)) << start << " " << length;
     }
@@ -33,10 +33,27 @@ TEST(Crc64, EveryLengthAndAlignmentAgreesWithTheDefinition) {
 }
 
 TEST(Crc64, Continues) {
-  const std::string bytes(1000, 'x');
-  for (size_t cut : {0, 1, 7, 8, 500, 999, 1000}) {
-    EXPECT_EQ(crc64(crc64(0, bytes.substr(0, cut)), bytes.substr(cut)), crc64(0, bytes));
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes.push_back(static_cast<char>(i * 37 + i / 11));
+  for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+    ASSERT_EQ(crc64(crc64(0, bytes.substr(0, cut)), bytes.substr(cut)), crc64(0, bytes)) << cut;
   }
+}
+
+TEST(Crc64, EveryBitCounts) {
+  const std::string bytes(300, 'x');
+  const uint64_t whole = crc64(0, bytes);
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    ASSERT_NE(crc64(0, flipped), whole) << bit;
+  }
+}
+
+TEST(Crc64, HeadersCarryTheLeastSignificantByteFirst) {
+  EXPECT_EQ(crc64_text(0), "AAAAAAAAAAA=");
+  EXPECT_EQ(crc64_text(1), "AQAAAAAAAAA=");
+  EXPECT_EQ(crc64_text(crc64(0, "123456789")), "iJh5CoYUi64=");
 }
 
 }  // namespace
