@@ -27,6 +27,9 @@ void append_escaped(std::string& out, std::string_view text) {
       case '\'':
         with = "&apos;";
         break;
+      case '\r':
+        with = "&#xD;";  // A bare one would reach the reader as a line feed.
+        break;
       default:
         continue;
     }
