@@ -173,6 +173,17 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = trim(text.substr(0, comma));
+    if (!word.empty()) words.push_back(word);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return words;
+}
+
 bool equals_constant_time(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

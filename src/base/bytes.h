@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kyanite {
 
@@ -34,6 +35,8 @@ void append_uint(std::string& out, uint64_t value);
 std::string ascii_lower(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);  // ASCII
 std::string_view trim(std::string_view text);                       // spaces and tabs
+// The words between the commas, trimmed; empty ones are left out. Views into `text`.
+std::vector<std::string_view> split_list(std::string_view text);
 
 // Takes the same time wherever the two differ; for secrets.
 bool equals_constant_time(std::string_view a, std::string_view b);
