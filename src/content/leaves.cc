@@ -129,6 +129,7 @@ Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
     const Piece& piece = pieces_[piece_++];
     const uint64_t piece_end = piece.offset + piece.length;
     if (piece_end <= at_) continue;
+    if (piece.offset > at_) co_return store::Error::kCorrupt;  // Bytes are missing in between.
     const uint64_t from = at_ - piece.offset;
     const uint64_t count = std::min(piece_end, end_) - at_;
     at_ += count;

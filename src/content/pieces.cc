@@ -43,7 +43,10 @@ std::optional<Pieces> decode_pieces(const store::Record& record) {
   while (!in.empty()) {
     uint64_t kind = 0;
     uint64_t length = 0;
-    if (!read_varint(in, kind) || !read_varint(in, length) || length > UINT32_MAX) return {};
+    if (!read_varint(in, kind) || !read_varint(in, length) || length > UINT32_MAX ||
+        length > UINT64_MAX - offset) {
+      return {};
+    }
     auto& piece = pieces.emplace_back();
     piece.offset = offset;
     piece.length = static_cast<uint32_t>(length);
@@ -52,7 +55,7 @@ std::optional<Pieces> decode_pieces(const store::Record& record) {
       uint64_t skip = 0;
       if (!read_varint(in, skip) || next_ref == record.refs.size()) return {};
       piece.ref = record.refs[next_ref++];
-      if (skip + length > piece.ref->length) return {};
+      if (length > piece.ref->length || skip > piece.ref->length - length) return {};
       piece.skip = static_cast<uint32_t>(skip);
     } else {
       if (kind != kInline || length > in.size()) return {};
