@@ -4,7 +4,6 @@
 #include <openssl/ssl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -203,14 +202,12 @@ Task<bool> Connection::send_file_tls(os::FileSlice slice) {
   Buffer bytes(static_cast<size_t>(std::min<uint64_t>(slice.length, kChunkBytes)));
   while (slice.length > 0) {
     const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, bytes.capacity()));
-    const ssize_t got =
-        pread(slice.file->descriptor(), bytes.data(), step, static_cast<off_t>(slice.offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) co_return false;
-    iovec piece{bytes.data(), static_cast<size_t>(got)};
+    const auto got = slice.file->read_at(bytes.data(), step, slice.offset);
+    if (!got || *got == 0) co_return false;  // Unreadable, or shorter than the slice.
+    iovec piece{bytes.data(), *got};
     if (!co_await write_all({&piece, 1})) co_return false;
-    slice.offset += static_cast<uint64_t>(got);
-    slice.length -= static_cast<uint64_t>(got);
+    slice.offset += *got;
+    slice.length -= *got;
     co_await shard_.loop.turn();
   }
   co_return true;
