@@ -2,6 +2,8 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
+
 #include "os/fault.h"
 #include "os/file.h"
 
@@ -46,13 +48,13 @@ class LogFile final : public FSWritableFile {
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
     const uint64_t end = size_ + data.size();
     while (zeroed_ < end) {
-      auto zeroed = file_->write_at(zeros(), zeroed_);
       // Zeros only save time: where there is no space for them, the data itself decides.
-      if (!zeroed) break;
+      if (!file_->write_at(zeros(), zeroed_).ok()) break;
       zeroed_ += kZeroStep;
     }
     auto written = file_->write_at({data.data(), data.size()}, size_);
     if (written.ok()) size_ = end;
+    zeroed_ = std::max(zeroed_, end);  // Never over data, also after zeros failed.
     return status_of(written);
   }
   IOStatus Close(const IOOptions&, IODebugContext*) override {
@@ -72,8 +74,8 @@ class LogFile final : public FSWritableFile {
 
  private:
   std::shared_ptr<const os::File> file_;
-  uint64_t size_ = 0;
-  uint64_t zeroed_ = 0;
+  uint64_t size_ = 0;    // Where the data ends,
+  uint64_t zeroed_ = 0;  // and the zeros after it.
 };
 
 class FaultableFile final : public rocksdb::FSWritableFileOwnerWrapper {

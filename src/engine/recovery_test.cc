@@ -1,0 +1,209 @@
+// What is left after the process or the power is gone: everything acknowledged, and of the rest
+// each commit whole or not at all.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/random.h"
+#include "engine/sweep.h"
+#include "engine/test_location.h"
+#include "os/directory.h"
+#include "os/fault.h"
+
+namespace kyanite::engine {
+namespace {
+
+using store::pattern;
+namespace fs = std::filesystem;
+
+constexpr int kWriters = 3;
+
+std::string content(int number) {
+  return pattern(100 + static_cast<size_t>(number) * 1237 % 40'000, static_cast<uint64_t>(number));
+}
+
+// One commit makes two records, one of them with bytes.
+Task<bool> commit_pair(Engine& engine, int number) {
+  const auto hold = engine.hold();
+  auto ref = co_await engine.append(Buffer::copy_of(content(number)));
+  if (!ref.ok()) co_return false;
+  const std::string partition = std::to_string(number);
+  const auto record = store::record_of(partition, {*ref});
+  store::Commit commit;
+  commit.guards = {{store::Key(1, 'l', partition), nullptr}};
+  commit.writes = {{store::Key(1, 'l', partition), record},
+                   {store::Key(1, 'r', partition), store::record_of("right")}};
+  co_return (co_await engine.commit(std::move(commit))).ok();
+}
+
+// Commits pairs for ever, several at a time, and tells of each that is acknowledged.
+void write_pairs(Engine& engine, const std::function<bool(int)>& acknowledged) {
+  std::atomic<int> next{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&] {
+      while (true) {
+        const int number = next++;
+        if (!RunLoop::run(commit_pair(engine, number))) return;
+        if (!acknowledged(number)) return;
+      }
+    });
+  }
+  for (auto& writer : writers) writer.join();
+}
+
+// Every acknowledged pair is there with its bytes; every other is whole or absent.
+void check_pairs(const TestLocation& location, const std::set<int>& acknowledged) {
+  auto engine = location.open();
+  const int beyond = (acknowledged.empty() ? 0 : *acknowledged.rbegin()) + 2 * kWriters;
+  for (int number = 0; number <= beyond; ++number) {
+    const std::string partition = std::to_string(number);
+    auto left = RunLoop::run(engine->get(store::Key(1, 'l', partition)));
+    auto right = RunLoop::run(engine->get(store::Key(1, 'r', partition)));
+    ASSERT_TRUE(left.ok() && right.ok());
+    EXPECT_EQ(*left == nullptr, *right == nullptr) << number << " is half there";
+    EXPECT_TRUE(*left != nullptr || !acknowledged.contains(number)) << number << " is lost";
+    if (*left == nullptr) continue;
+    EXPECT_TRUE(bytes_of(*engine, (*left)->refs.front()) == content(number)) << number;
+  }
+  EXPECT_TRUE(RunLoop::run(commit_pair(*engine, beyond + 1))) << "not writable any more";
+}
+
+TEST(Recovery, OfAKilledProcess) {
+  for (int round = 0; round < 6; ++round) {
+    TestLocation location;
+    int channel[2];
+    ASSERT_EQ(pipe(channel), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      auto engine = location.open();
+      write_pairs(*engine, [&](int number) {
+        return write(channel[1], &number, sizeof number) == sizeof number;
+      });
+      _exit(1);
+    }
+    close(channel[1]);
+    std::set<int> acknowledged;
+    const size_t enough = 1 + random_u64() % 200;
+    int number = 0;
+    while (acknowledged.size() < enough &&
+           read(channel[0], &number, sizeof number) == sizeof number) {
+      acknowledged.insert(number);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    // Those acknowledged between our last read and the kill count too.
+    while (read(channel[0], &number, sizeof number) == sizeof number) acknowledged.insert(number);
+    close(channel[0]);
+    EXPECT_GE(acknowledged.size(), enough);
+    check_pairs(location, acknowledged);
+  }
+}
+
+// Keeps, beside a location, what would be on its disk if the power went now: of each file what it
+// held at its last sync.
+class SyncedCopy {
+ public:
+  explicit SyncedCopy(const TestLocation& original) : original_(original) {
+    os::set_fault_hook([this](os::Call call, std::string_view path) {
+      if (call == os::Call::kSync) keep(std::string(path));
+      return os::Fault{};
+    });
+  }
+  ~SyncedCopy() { os::set_fault_hook({}); }
+
+  // Makes the copy a location of its own. Names are taken as durable; contents are not.
+  void cut_power() {
+    std::lock_guard lock(mutex_);
+    fs::remove_all(copy_.path());
+    fs::copy(original_.path(), copy_.path(), fs::copy_options::recursive);
+    for (const auto& file : fs::recursive_directory_iterator(copy_.path())) {
+      const auto name = fs::relative(file.path(), copy_.path()).string();
+      if (!name.ends_with(".log") && !name.ends_with(".ext") && !name.ends_with(".sst")) continue;
+      auto kept = synced_.find(name);
+      const std::string bytes = kept == synced_.end() ? "" : kept->second;
+      fs::resize_file(file.path(), 0);
+      auto opened = os::File::open(file.path().string(), os::File::Mode::kReadWrite);
+      ASSERT_TRUE((*opened)->write_at(bytes, 0).ok());
+    }
+  }
+  const TestLocation& copy() const { return copy_; }
+
+ private:
+  void keep(const std::string& path) {
+    if (!path.starts_with(original_.path()) || fs::is_directory(path)) return;
+    std::lock_guard lock(mutex_);
+    // Read without os/, whose calls would come back here.
+    std::string bytes(fs::file_size(path), '\0');
+    FILE* file = fopen(path.c_str(), "r");
+    ASSERT_EQ(fread(bytes.data(), 1, bytes.size(), file), bytes.size());
+    fclose(file);
+    synced_[fs::relative(path, original_.path()).string()] = std::move(bytes);
+  }
+
+  const TestLocation& original_;
+  TestLocation copy_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> synced_;
+};
+
+TEST(Recovery, OfAPowerCut) {
+  TestLocation location;
+  SyncedCopy disk(location);
+  auto engine = location.open();
+  std::set<int> acknowledged;
+  std::mutex mutex;
+  write_pairs(*engine, [&](int number) {
+    std::lock_guard lock(mutex);
+    acknowledged.insert(number);
+    if (acknowledged.size() % 20 == 0) {
+      const std::set<int> so_far = acknowledged;
+      disk.cut_power();
+      check_pairs(disk.copy(), so_far);
+    }
+    return acknowledged.size() < 100 && !testing::Test::HasFailure();
+  });
+}
+
+TEST(Recovery, OfATornLog) {
+  // The part of the log that the last commit wrote is cut at every length: the commit before is
+  // untouched.
+  TestLocation location;
+  auto engine = location.open();
+  auto log_path = [&] {
+    for (const auto& file : fs::directory_iterator(location.path() + "/records")) {
+      if (file.path().extension() == ".log") return file.path().string();
+    }
+    return std::string();
+  };
+  // Without the zeros written ahead.
+  auto log_bytes = [&] { return os::read_text(log_path())->find_last_not_of('\0') + 1; };
+  ASSERT_TRUE(put(*engine, "a", "acknowledged").ok());
+  const size_t before = log_bytes();
+  ASSERT_TRUE(put(*engine, "b", "torn").ok());
+  const size_t after = log_bytes();
+  ASSERT_GT(after, before);
+  for (size_t length = before; length < after; ++length) {
+    for (bool zeros : {false, true}) {
+      TestLocation torn;
+      fs::copy(location.path(), torn.path(), fs::copy_options::recursive);
+      const std::string path = torn.path() + log_path().substr(location.path().size());
+      fs::resize_file(path, length);
+      if (zeros) fs::resize_file(path, 1 << 20);
+      auto recovered = torn.open();
+      ASSERT_NE(get(*recovered, "a").value(), nullptr) << length;
+      EXPECT_EQ(get(*recovered, "b").value(), nullptr) << length;
+      EXPECT_TRUE(put(*recovered, "c", "writable").ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::engine
