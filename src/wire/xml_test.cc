@@ -1,0 +1,73 @@
+#include "wire/xml.h"
+
+#include <gtest/gtest.h>
+
+#include <pugixml.hpp>
+
+namespace kyanite::wire {
+namespace {
+
+using namespace std::string_literals;
+
+const std::string kHead = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>";
+
+TEST(XmlWriter, WritesWhatTheServiceSends) {
+  XmlWriter xml;
+  xml.open("List").attribute("At", "a<\"'>&b");
+  xml.element("Prefix", "")
+      .element("Name", "<a & 'b' \"c\">")
+      .element("Count", 18446744073709551615u);
+  xml.optional("Absent", "").optional("Present", "x");
+  xml.open("Empty").close("Empty");
+  xml.open("Text").text("one").text("two").close("Text");
+  xml.close("List");
+  EXPECT_EQ(xml.take(), kHead +
+                            "<List At=\"a&lt;&quot;&apos;&gt;&amp;b\"><Prefix />"
+                            "<Name>&lt;a &amp; &apos;b&apos; &quot;c&quot;&gt;</Name>"
+                            "<Count>18446744073709551615</Count><Present>x</Present><Empty />"
+                            "<Text>onetwo</Text></List>");
+}
+
+TEST(XmlWriter, AParserReadsBackTheSameText) {
+  const std::string texts[] = {"plain",   "a\tb\nc",      "a\rb",  "a\r\nb",
+                               "]]>",     "\xe2\x82\xac", "&amp;", "\xf0\x9f\x98\x80",
+                               " blanks "};
+  for (const auto& text : texts) {
+    XmlWriter xml;
+    xml.open("Root").element("Name", text).close("Root");
+    pugi::xml_document document;
+    const std::string written = xml.take();
+    ASSERT_TRUE(document.load_buffer(written.data(), written.size())) << text;
+    EXPECT_EQ(document.child("Root").child_value("Name"), text);
+  }
+}
+
+TEST(XmlCanHold, RefusesWhatNoDocumentMayContain) {
+  struct Case {
+    std::string text;
+    bool holds;
+  };
+  const Case cases[] = {
+      {"", true},
+      {"plain", true},
+      {"\t\n\r", true},
+      {"\0"s, false},
+      {"\x01", false},
+      {"\x08", false},
+      {"\x0b", false},
+      {"\x0c", false},
+      {"\x1f", false},
+      {"\x20", true},
+      {"\x7f", true},
+      {"\xef\xbf\xbd", true},
+      {"\xef\xbf\xbe", false},
+      {"a\xef\xbf\xbf", false},
+      {"\xef\xbe\xbe", true},
+      {"\xee\xbf\xbe", true},
+  };
+  for (const auto& [text, holds] : cases)
+    EXPECT_EQ(xml_can_hold(text), holds) << testing::PrintToString(text);
+}
+
+}  // namespace
+}  // namespace kyanite::wire
