@@ -1,0 +1,217 @@
+#include "service/properties.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "store/fields.h"
+
+namespace kyanite::service {
+namespace {
+
+using wire::Service;
+
+std::string document(const std::string& sections) {
+  return "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties>" + sections +
+         "</StorageServiceProperties>";
+}
+
+std::string metrics(const std::string& tag, const std::string& days) {
+  return "<" + tag +
+         "><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>" +
+         "<RetentionPolicy><Enabled>true</Enabled><Days>" + days + "</Days></RetentionPolicy></" +
+         tag + ">";
+}
+
+std::string cors_rule(const std::string& origins, const std::string& methods = "GET",
+                      const std::string& allowed = "", const std::string& exposed = "",
+                      const std::string& max_age = "0") {
+  return "<CorsRule><AllowedOrigins>" + origins + "</AllowedOrigins><AllowedMethods>" + methods +
+         "</AllowedMethods><AllowedHeaders>" + allowed + "</AllowedHeaders><ExposedHeaders>" +
+         exposed + "</ExposedHeaders><MaxAgeInSeconds>" + max_age + "</MaxAgeInSeconds></CorsRule>";
+}
+std::string cors(const std::string& rules) { return document("<Cors>" + rules + "</Cors>"); }
+
+// "a0,a1,..."
+std::string numbered(const std::string& stem, size_t count, const std::string& end = "") {
+  std::string list;
+  for (size_t i = 0; i < count; ++i) list += (i == 0 ? "" : ",") + stem + std::to_string(i) + end;
+  return list;
+}
+
+bool accepts(const std::string& xml, Service service = Service::kBlob) {
+  ServiceProperties properties;
+  const auto merged = merge_properties(xml, service, properties);
+  if (merged) return true;
+  EXPECT_EQ(merged.error().code, wire::Code::kInvalidXmlDocument) << xml;
+  return false;
+}
+
+const std::string kEverything = document(
+    "<Logging><Version>2.0</Version><Delete>true</Delete><Read>false</Read><Write>TRUE</Write>"
+    "<RetentionPolicy><Enabled>true</Enabled><Days>7</Days></RetentionPolicy></Logging>" +
+    metrics("HourMetrics", "1") + metrics("MinuteMetrics", "365") + "<Cors>" +
+    cors_rule("http://a.com,http://b.com", "GET,PUT", "x-ms-meta-*,x", "*", "200") +
+    cors_rule("*") +
+    "</Cors><DefaultServiceVersion>2020-02-10</DefaultServiceVersion>"
+    "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>30</Days>"
+    "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>"
+    "<StaticWebsite><Enabled>true</Enabled><IndexDocument>index.html</IndexDocument>"
+    "<ErrorDocument404Path>404.html</ErrorDocument404Path></StaticWebsite>");
+
+ServiceProperties everything() {
+  ServiceProperties properties;
+  EXPECT_TRUE(merge_properties(kEverything, Service::kBlob, properties).ok());
+  return properties;
+}
+
+TEST(ServiceProperties, ReadsEverySection) {
+  const auto properties = everything();
+  EXPECT_EQ(properties.logging.version, "2.0");
+  EXPECT_TRUE(properties.logging.deletes);
+  EXPECT_FALSE(properties.logging.reads);
+  EXPECT_TRUE(properties.logging.writes);
+  EXPECT_EQ(properties.logging.retention.days, 7u);
+  EXPECT_TRUE(properties.hour_metrics.enabled);
+  EXPECT_TRUE(properties.hour_metrics.include_apis);
+  EXPECT_EQ(properties.hour_metrics.retention.days, 1u);
+  EXPECT_EQ(properties.minute_metrics.retention.days, 365u);
+  ASSERT_EQ(properties.cors.size(), 2u);
+  EXPECT_EQ(properties.cors[0].origins, "http://a.com,http://b.com");
+  EXPECT_EQ(properties.cors[0].methods, "GET,PUT");
+  EXPECT_EQ(properties.cors[0].allowed_headers, "x-ms-meta-*,x");
+  EXPECT_EQ(properties.cors[0].exposed_headers, "*");
+  EXPECT_EQ(properties.cors[0].max_age_s, 200u);
+  EXPECT_EQ(properties.default_version, "2020-02-10");
+  EXPECT_EQ(properties.delete_retention.days, 30u);
+  EXPECT_TRUE(properties.delete_retention.allow_permanent_delete);
+  EXPECT_TRUE(properties.static_website.enabled);
+  EXPECT_EQ(properties.static_website.index_document, "index.html");
+  EXPECT_EQ(properties.static_website.error_document_404, "404.html");
+}
+
+TEST(ServiceProperties, RoundTripThroughXmlAndRecord) {
+  for (auto service : {Service::kBlob, Service::kQueue, Service::kTable, Service::kFile}) {
+    for (const auto& properties : {everything(), ServiceProperties()}) {
+      const std::string written = write_properties(properties, service);
+      ServiceProperties read;
+      ASSERT_TRUE(merge_properties(written, service, read).ok()) << written;
+      EXPECT_EQ(write_properties(read, service), written);
+      const auto stored = store::decode<ServiceProperties>(store::encode(properties));
+      ASSERT_TRUE(stored);
+      EXPECT_EQ(write_properties(*stored, service), written);
+    }
+  }
+}
+
+TEST(ServiceProperties, AbsentSectionsStay) {
+  auto properties = everything();
+  const std::string before = write_properties(properties, Service::kBlob);
+  ASSERT_TRUE(merge_properties(document(""), Service::kBlob, properties).ok());
+  EXPECT_EQ(write_properties(properties, Service::kBlob), before);
+
+  ASSERT_TRUE(merge_properties(cors(""), Service::kBlob, properties).ok());
+  EXPECT_TRUE(properties.cors.empty());
+  EXPECT_EQ(properties.default_version, "2020-02-10");
+  EXPECT_TRUE(properties.logging.deletes);
+}
+
+TEST(ServiceProperties, RefusesBadDocuments) {
+  const std::string cases[] = {
+      "",
+      "x",
+      "<Other/>",
+      "<StorageServiceProperties>",
+      document("<Unknown/>"),
+      document("text"),
+      document("<Logging><Delete>yes</Delete></Logging>"),
+      document("<HourMetrics><Enabled/></HourMetrics>"),
+      document("<DefaultServiceVersion>new</DefaultServiceVersion>"),
+      document("<DefaultServiceVersion/>"),
+      document("<StaticWebsite><Enabled>1</Enabled></StaticWebsite>"),
+      document("<DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy>"),
+      cors(cors_rule("")),
+      cors(cors_rule(" , ")),
+      cors(cors_rule("*", "")),
+      cors(cors_rule("*", "GET,FETCH")),
+      cors(cors_rule("*", "get")),
+      cors(cors_rule("*", "GET", "x*y")),
+      cors(cors_rule("*", "GET", "", "*x")),
+      cors(cors_rule("*", "GET", "x**")),
+      cors(cors_rule("*", "GET", "", "", "-1")),
+      cors(cors_rule("*", "GET", "", "", "1.5")),
+  };
+  for (const auto& xml : cases) EXPECT_FALSE(accepts(xml)) << xml;
+}
+
+TEST(ServiceProperties, SectionsBelongToServices) {
+  const std::string logging = document("<Logging><Version>1.0</Version></Logging>");
+  const std::string version = document("<DefaultServiceVersion>2020-02-10</DefaultServiceVersion>");
+  const std::string website = document("<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
+  EXPECT_TRUE(accepts(logging, Service::kQueue));
+  EXPECT_FALSE(accepts(logging, Service::kFile));
+  for (auto service : {Service::kQueue, Service::kTable, Service::kFile}) {
+    EXPECT_FALSE(accepts(version, service));
+    EXPECT_FALSE(accepts(website, service));
+  }
+}
+
+TEST(ServiceProperties, RetentionIsOneToThreeHundredAndSixtyFiveDays) {
+  const std::pair<const char*, bool> cases[] = {{"0", false},         {"1", true}, {"365", true},
+                                                {"366", false},       {"", false}, {"-1", false},
+                                                {"4294967297", false}};
+  for (const auto& [days, fine] : cases) {
+    EXPECT_EQ(accepts(document(metrics("HourMetrics", days))), fine) << days;
+    EXPECT_EQ(accepts(document(std::string("<DeleteRetentionPolicy><Enabled>true</Enabled><Days>") +
+                               days + "</Days></DeleteRetentionPolicy>")),
+              fine)
+        << days;
+  }
+  // Days of a policy that is off do not matter.
+  EXPECT_TRUE(accepts(document(
+      "<DeleteRetentionPolicy><Enabled>false</Enabled><Days>0</Days></DeleteRetentionPolicy>")));
+}
+
+TEST(ServiceProperties, LimitsOfCorsRules) {
+  std::string rules;
+  for (size_t i = 0; i < kMaxCorsRules; ++i) rules += cors_rule("*");
+  EXPECT_TRUE(accepts(cors(rules)));
+  EXPECT_FALSE(accepts(cors(rules + cors_rule("*"))));
+
+  EXPECT_TRUE(accepts(cors(cors_rule(numbered("o", kMaxCorsOrigins)))));
+  EXPECT_FALSE(accepts(cors(cors_rule(numbered("o", kMaxCorsOrigins + 1)))));
+  EXPECT_TRUE(accepts(cors(cors_rule(std::string(kMaxCorsNameLength, 'o')))));
+  EXPECT_FALSE(accepts(cors(cors_rule(std::string(kMaxCorsNameLength + 1, 'o')))));
+
+  // Allowed and exposed headers have the same limits, each for itself.
+  const auto allowed = [](const std::string& list) { return cors(cors_rule("*", "GET", list)); };
+  const auto exposed = [](const std::string& list) {
+    return cors(cors_rule("*", "GET", "", list));
+  };
+  const std::string names = numbered("h", kMaxCorsHeaders);
+  const std::string prefixes = numbered("p", kMaxCorsPrefixes, "*");
+  const std::string long_name(kMaxCorsNameLength, 'n');
+  for (const auto& with : {std::function(allowed), std::function(exposed)}) {
+    EXPECT_TRUE(accepts(with(names + "," + prefixes)));
+    EXPECT_FALSE(accepts(with(names + ",one-more")));
+    EXPECT_FALSE(accepts(with(prefixes + ",one-more-*")));
+    EXPECT_TRUE(accepts(with(long_name)));
+    EXPECT_FALSE(accepts(with(long_name + "n")));
+  }
+  EXPECT_TRUE(accepts(cors(cors_rule("*", "GET", names + "," + prefixes, names + "," + prefixes))));
+}
+
+TEST(ServiceProperties, CorsRulesTogetherAreLimitedToTwoKibibytes) {
+  // Two rules of 6 origins of 160 characters each: "GET" and "0" bring each to 6 * 160 + 5 + 4.
+  const auto rules = [](size_t more) {
+    std::string origins;
+    for (int i = 0; i < 6; ++i) origins += (i == 0 ? "" : ",") + std::string(160, 'o');
+    return cors(cors_rule(origins) + cors_rule(origins, "GET", std::string(more, 'h')));
+  };
+  const size_t used = 2 * (6 * 160 + 5 + 4);
+  EXPECT_TRUE(accepts(rules(kMaxCorsBytes - used)));
+  EXPECT_FALSE(accepts(rules(kMaxCorsBytes - used + 1)));
+}
+
+}  // namespace
+}  // namespace kyanite::service
