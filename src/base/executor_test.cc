@@ -1,0 +1,130 @@
+#include "base/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace kyanite {
+namespace {
+
+Task<int> wait_for(Pending<int>& pending) { co_return co_await pending; }
+
+TEST(Pending, SetBeforeItIsAwaited) {
+  Pending<int> pending;
+  pending.set(1);
+  EXPECT_EQ(RunLoop::run(wait_for(pending)), 1);
+}
+
+TEST(Pending, SetWhileSomeoneWaits) {
+  Pending<int> pending;
+  const auto outer = [&]() -> Task<int> {
+    int result = 0;
+    Pending<bool> done;
+    const auto waiter = [](Pending<int>& from, int& to, Pending<bool>& end) -> Detached {
+      to = co_await from;
+      end.set(true);
+    };
+    waiter(pending, result, done);
+    EXPECT_EQ(result, 0);
+    pending.set(2);
+    EXPECT_EQ(result, 0);  // Posted to the executor, not resumed from within set().
+    co_await done;
+    co_return result;
+  };
+  EXPECT_EQ(RunLoop::run(outer()), 2);
+}
+
+TEST(Pending, WithoutAnExecutorTheSetterResumesTheWaiter) {
+  Pending<int> pending;
+  int result = 0;
+  const auto waiter = [](Pending<int>& from, int& to) -> Detached { to = co_await from; };
+  waiter(pending, result);
+  EXPECT_EQ(Executor::current(), nullptr);
+  pending.set(3);
+  EXPECT_EQ(result, 3);
+}
+
+TEST(Pending, FromAnotherThreadTheWaiterResumesOnItsOwn) {
+  for (int i = 0; i < 2000; ++i) {
+    Pending<int> pending;
+    const auto body = [](Pending<int>& from) -> Task<int> {
+      const auto here = std::this_thread::get_id();
+      const int value = co_await from;
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      co_return value;
+    };
+    std::thread setter([&] { pending.set(i); });
+    ASSERT_EQ(RunLoop::run(body(pending)), i);
+    setter.join();
+  }
+}
+
+TEST(Workers, RunElsewhereAndResumeHere) {
+  Workers workers(2);
+  const auto here = std::this_thread::get_id();
+  const auto body = [&]() -> Task<int> {
+    const auto there = co_await workers.run([] { return std::this_thread::get_id(); });
+    EXPECT_NE(there, here);
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    co_return 1;
+  };
+  EXPECT_EQ(RunLoop::run(body()), 1);
+}
+
+TEST(Workers, FinishWhatWasSubmittedBeforeTheyEnd) {
+  constexpr int kJobs = 1000;
+  std::atomic<int> ran = 0;
+  {
+    Workers workers(3);
+    for (int i = 0; i < kJobs; ++i) workers.submit([&] { ++ran; });
+  }
+  EXPECT_EQ(ran, kJobs);
+}
+
+TEST(Workers, JobsMaySubmitJobsWhileTheyEnd) {
+  std::atomic<int> ran = 0;
+  {
+    Workers workers(1);
+    workers.submit([&] {
+      ++ran;
+      workers.submit([&] { ++ran; });
+    });
+  }
+  EXPECT_EQ(ran, 2);
+}
+
+TEST(Workers, ServeManyExecutorsAtOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 500;
+  Workers workers(2);
+  std::atomic<int> sum = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      const auto body = [](Workers& shared, std::atomic<int>& total) -> Task<void> {
+        for (int n = 0; n < kTimes; ++n) total += co_await shared.run([] { return 1; });
+      };
+      RunLoop::run(body(workers, sum));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(sum, kThreads * kTimes);
+}
+
+TEST(RunLoop, IsCurrentWhileItRunsAndMayNest) {
+  const auto inner = []() -> Task<Executor*> { co_return Executor::current(); };
+  const auto outer = [&]() -> Task<int> {
+    Executor* const mine = Executor::current();
+    EXPECT_NE(mine, nullptr);
+    Executor* const nested = RunLoop::run(inner());
+    EXPECT_NE(nested, mine);
+    EXPECT_EQ(Executor::current(), mine);
+    co_return 1;
+  };
+  EXPECT_EQ(RunLoop::run(outer()), 1);
+  EXPECT_EQ(Executor::current(), nullptr);
+}
+
+}  // namespace
+}  // namespace kyanite
