@@ -169,7 +169,7 @@ HeadParser::State HeadParser::take_header_line(std::string_view line) {
   }
   const std::string_view name = line.substr(0, name_end);
   const std::string_view value = trim(line.substr(name_end + 1));
-  if (find_control(value) != value.size()) return fail(400, "control character in a header");
+  if (has_control(value)) return fail(400, "control character in a header");
   if (head_.request.headers.size() == kMaxHeaderLines) return fail(431, "too many header lines");
   head_.request.headers.add(name, value);
   return take_framing_header(name, value);
