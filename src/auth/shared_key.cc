@@ -57,6 +57,17 @@ struct Signed {
   std::string_view date() const { return service_date.empty() ? slots[kDate] : service_date; }
 };
 
+// Equality as far as headers go; inlined, because most comparisons end at the length.
+bool is(std::string_view header, std::string_view lower_case_name) {
+  return header.size() == lower_case_name.size() && equals_ignoring_case(header, lower_case_name);
+}
+
+bool is_service_header(std::string_view header) {
+  // Most others differ in the first two characters.
+  return header.size() > kServicePrefix.size() && (header[0] | 0x20) == 'x' && header[1] == '-' &&
+         equals_ignoring_case(header.substr(0, kServicePrefix.size()), kServicePrefix);
+}
+
 void Signed::collect(const http::Request& request, const wire::Query& query) {
   slots.fill({});
   service_headers.clear();
@@ -64,18 +75,17 @@ void Signed::collect(const http::Request& request, const wire::Query& query) {
   service_date = {};
   version = {};
   for (const auto& header : request.headers) {
-    if (equals_ignoring_case(header.name.substr(0, kServicePrefix.size()), kServicePrefix)) {
+    if (is_service_header(header.name)) {
       service_headers.push_back({header, service_headers.size()});
-      if (equals_ignoring_case(header.name, "x-ms-date")) service_date = header.value;
-      if (equals_ignoring_case(header.name, "x-ms-version")) {
+      if (is(header.name, "x-ms-date")) service_date = header.value;
+      if (is(header.name, "x-ms-version")) {
         version = wire::Version::parse(header.value).value_or(wire::Version{});
       }
       continue;
     }
     for (size_t slot = 0; slot < kSlots; ++slot) {
-      if (header.name.size() == kSlotNames[slot].size() && slots[slot].data() == nullptr &&
-          equals_ignoring_case(header.name, kSlotNames[slot])) {
-        slots[slot] = header.value;
+      if (is(header.name, kSlotNames[slot])) {
+        if (slots[slot].data() == nullptr) slots[slot] = header.value;
         break;
       }
     }
@@ -92,7 +102,12 @@ Signed& collected(const http::Request& request, const wire::Query& query) {
 void append_line(std::string& out, std::string_view value) { out.append(value).push_back('\n'); }
 
 void append_lower(std::string& out, std::string_view text) {
-  for (char c : text) out.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c);
+  const size_t from = out.size();
+  out.append(text);
+  for (size_t i = from; i < out.size(); ++i) {
+    const char c = out[i];
+    out[i] = static_cast<char>(c | (c >= 'A' && c <= 'Z' ? 0x20 : 0));
+  }
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -326,9 +341,10 @@ wire::Result<Caller> verify_shared_key(const SharedKeyCredential& credential,
     write(parts, request, query, target, credential.lite, {}, buffer);
     return mismatch(credential.signature, buffer);
   }
-  Caller caller;
-  caller.kind = Caller::Kind::kOwner;
-  return caller;
+  wire::Result<Caller> owner{
+      Caller()};  // Moved once: a Caller is large, and this is the common path.
+  owner->kind = Caller::Kind::kOwner;
+  return owner;
 }
 
 }  // namespace kyanite::auth

@@ -121,8 +121,8 @@ std::optional<std::string> unbase64(std::string_view text) {
   if (text.size() % 4 != 0) return {};
   size_t padding = 0;
   if (!text.empty() && text.back() == '=') padding = text[text.size() - 2] == '=' ? 2 : 1;
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
+  std::string out(text.size() / 4 * 3, '\0');
+  char* to = out.data();
   for (size_t i = 0; i < text.size(); i += 4) {
     const bool last = i + 4 == text.size();
     uint32_t group = 0;
@@ -132,9 +132,9 @@ std::optional<std::string> unbase64(std::string_view text) {
       if (value < 0) return {};
       group = group << 6 | static_cast<uint32_t>(value);
     }
-    out.push_back(static_cast<char>(group >> 16));
-    out.push_back(static_cast<char>(group >> 8));
-    out.push_back(static_cast<char>(group));
+    *to++ = static_cast<char>(group >> 16);
+    *to++ = static_cast<char>(group >> 8);
+    *to++ = static_cast<char>(group);
   }
   out.resize(out.size() - padding);
   return out;
