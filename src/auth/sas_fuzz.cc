@@ -23,7 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   request.headers.add("x-ms-meta-one", "1");
   auth::Target target;
   target.service = static_cast<wire::Service>(shape & 3);
-  target.level = static_cast<auth::Level>((shape >> 2) % 3);
+  static constexpr auth::Level kLevels[] = {auth::Level::kService, auth::Level::kContainer,
+                                            auth::Level::kObject};
+  target.level = kLevels[(shape >> 2) % 3];
   target.account = "account";
   if (target.level != auth::Level::kService) target.container = "container";
   if (target.level == auth::Level::kObject) target.object = "a/b/c";
