@@ -44,15 +44,17 @@ void Loop::watch(int descriptor, Socket* socket) {
   CHECK(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0);
 }
 
-void Loop::post(std::coroutine_handle<> coroutine) {
+void Loop::post(std::coroutine_handle<> coroutine) { post_all({&coroutine, 1}); }
+
+void Loop::post_all(std::span<const std::coroutine_handle<>> coroutines) {
   if (current() == this) {
-    ready_.push_back(coroutine);
+    ready_.insert(ready_.end(), coroutines.begin(), coroutines.end());
     return;
   }
   bool sleeping;
   {
     std::lock_guard lock(mutex_);
-    posted_.push_back(coroutine);
+    posted_.insert(posted_.end(), coroutines.begin(), coroutines.end());
     sleeping = std::exchange(asleep_, false);
   }
   if (sleeping) eventfd_write(wake_event_, 1);

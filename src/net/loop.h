@@ -40,6 +40,7 @@ class Loop final : public Executor {
   // From any thread: run() returns after what is ready now.
   void stop();
   void post(std::coroutine_handle<> coroutine) override;
+  void post_all(std::span<const std::coroutine_handle<>> coroutines) override;
 
   // Milliseconds of the steady clock, as of the last turn of the loop.
   int64_t now_ms() const { return now_ms_; }

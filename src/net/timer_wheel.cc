@@ -7,6 +7,7 @@ namespace kyanite::net {
 
 void TimerWheel::arm(Timer& timer, int64_t deadline_ms) {
   timer.deadline_ms_ = deadline_ms;
+  if (deadline_ms == Timer::kNever) return;
   if (timer.link_ != nullptr) {
     if (timer.tick_ <= tick_of(deadline_ms)) return;
     remove(timer);

@@ -34,7 +34,7 @@ class TimerWheel {
 
   explicit TimerWheel(int64_t now_ms) : tick_(now_ms / kTickMs) {}
 
-  void arm(Timer& timer, int64_t deadline_ms);
+  void arm(Timer& timer, int64_t deadline_ms);  // Timer::kNever disarms.
   // The timer does not fire any more; it may stay linked, so it still must be removed before it
   // dies.
   void disarm(Timer& timer) { timer.deadline_ms_ = Timer::kNever; }

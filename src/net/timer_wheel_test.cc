@@ -40,19 +40,22 @@ TEST(TimerWheel, FiresOnceNotEarlyAndAtMostOneTickLate) {
 
 TEST(TimerWheel, TheLastDeadlineCounts) {
   TimerWheel wheel(kStart);
-  Named later, sooner, never;
+  Named later, sooner, never, unarmed;
   wheel.arm(later, kStart + 100);
   wheel.arm(later, kStart + 5'000);
   wheel.arm(sooner, kStart + 5'000);
   wheel.arm(sooner, kStart + 100);
   wheel.arm(never, kStart + 100);
   wheel.disarm(never);
+  wheel.arm(unarmed, kStart + 100);
+  wheel.arm(unarmed, Timer::kNever);
   advance(wheel, kStart + 200);
   EXPECT_EQ(later.fired, 0);
   EXPECT_EQ(sooner.fired, 1);
   advance(wheel, kStart + 5'100);
   EXPECT_EQ(later.fired, 1);
   EXPECT_EQ(never.fired, 0);
+  EXPECT_EQ(unarmed.fired, 0);
   wheel.arm(never, kStart + 5'200);
   advance(wheel, kStart + 5'300);
   EXPECT_EQ(never.fired, 1);
