@@ -1,5 +1,7 @@
 #include "base/executor.h"
 
+#include <algorithm>
+
 namespace kyanite {
 
 namespace {
@@ -8,6 +10,24 @@ thread_local Executor* current_executor = nullptr;
 
 Executor* Executor::current() { return current_executor; }
 void Executor::set_current(Executor* executor) { current_executor = executor; }
+
+void wake(std::vector<Wakeup>& wakeups) {
+  std::stable_sort(wakeups.begin(), wakeups.end(), [](const Wakeup& a, const Wakeup& b) {
+    return std::less<>{}(a.executor, b.executor);
+  });
+  std::vector<std::coroutine_handle<>> together;
+  for (size_t i = 0; i < wakeups.size(); ++i) {
+    Executor* executor = wakeups[i].executor;
+    if (executor == nullptr) {
+      wakeups[i].coroutine.resume();
+      continue;
+    }
+    together.push_back(wakeups[i].coroutine);
+    if (i + 1 < wakeups.size() && wakeups[i + 1].executor == executor) continue;
+    executor->post_all(together);
+    together.clear();
+  }
+}
 
 Workers::Workers(int threads) {
   CHECK(threads > 0);
@@ -47,6 +67,12 @@ void Workers::loop() {
 void RunLoop::post(std::coroutine_handle<> coroutine) {
   std::lock_guard lock(mutex_);
   ready_.push_back(coroutine);
+  wake_.notify_one();
+}
+
+void RunLoop::post_all(std::span<const std::coroutine_handle<>> coroutines) {
+  std::lock_guard lock(mutex_);
+  ready_.insert(ready_.end(), coroutines.begin(), coroutines.end());
   wake_.notify_one();
 }
 

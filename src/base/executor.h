@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ class Executor {
   virtual ~Executor() = default;
   // Resumes the coroutine on this executor's thread, later. Callable from any thread.
   virtual void post(std::coroutine_handle<> coroutine) = 0;
+  // As post for each, in order, but waking the thread once.
+  virtual void post_all(std::span<const std::coroutine_handle<>> coroutines) {
+    for (auto coroutine : coroutines) post(coroutine);
+  }
 
   // The executor whose thread this is; null on threads that run none.
   static Executor* current();
@@ -30,6 +35,15 @@ class Executor {
  protected:
   static void set_current(Executor* executor);
 };
+
+// A coroutine that is to be resumed, and where; a null executor means right here.
+struct Wakeup {
+  std::coroutine_handle<> coroutine;
+  Executor* executor = nullptr;
+};
+// Resumes them all, with one wake-up per executor. Reorders the list; those of one executor keep
+// their order.
+void wake(std::vector<Wakeup>& wakeups);
 
 // A value that arrives once, possibly from another thread, for one awaiting coroutine. The awaiter
 // owns it; it must outlive the call to set(). Without a current executor the awaiter resumes on the
@@ -42,15 +56,21 @@ class Pending {
   Pending& operator=(const Pending&) = delete;
 
   void set(T value) {
+    const auto wakeup = set_quietly(std::move(value));
+    if (!wakeup) return;
+    if (wakeup->executor != nullptr) {
+      wakeup->executor->post(wakeup->coroutine);
+    } else {
+      wakeup->coroutine.resume();
+    }
+  }
+  // As set, but leaves it to the caller to resume whoever waits already.
+  std::optional<Wakeup> set_quietly(T value) {
     value_.emplace(std::move(value));
     void* seen = state_.exchange(kReady, std::memory_order_acq_rel);
-    if (seen == nullptr) return;  // Nobody waits yet; await_ready or await_suspend will see kReady.
-    auto waiter = std::coroutine_handle<>::from_address(seen);
-    if (executor_ != nullptr) {
-      executor_->post(waiter);
-    } else {
-      waiter.resume();
-    }
+    // Nobody waits yet; await_ready or await_suspend will see kReady.
+    if (seen == nullptr) return std::nullopt;
+    return Wakeup{std::coroutine_handle<>::from_address(seen), executor_};
   }
 
   bool await_ready() const noexcept { return state_.load(std::memory_order_acquire) == kReady; }
@@ -100,6 +120,7 @@ class Workers {
 class RunLoop : public Executor {
  public:
   void post(std::coroutine_handle<> coroutine) override;
+  void post_all(std::span<const std::coroutine_handle<>> coroutines) override;
 
   template <class T>
   static T run(Task<T> task) {

@@ -60,6 +60,35 @@ TEST(Pending, FromAnotherThreadTheWaiterResumesOnItsOwn) {
   }
 }
 
+TEST(Wake, ResumesEachOnItsExecutorWithOnePostEach) {
+  // Keeps what is posted instead of running it.
+  struct Recorder : Executor {
+    void post(std::coroutine_handle<>) override { ADD_FAILURE() << "posted one by one"; }
+    void post_all(std::span<const std::coroutine_handle<>> coroutines) override {
+      posted.emplace_back(coroutines.begin(), coroutines.end());
+    }
+    std::vector<std::vector<std::coroutine_handle<>>> posted;
+  };
+  Recorder left;
+  Recorder right;
+  int resumed_here = 0;
+  Pending<int> awaited;
+  const auto waiter = [](Pending<int>& from, int& to) -> Detached { to = co_await from; };
+  waiter(awaited, resumed_here);
+  std::vector<Wakeup> wakeups = {{std::coroutine_handle<>::from_address(&left), &left},
+                                 {std::coroutine_handle<>::from_address(&right), &right},
+                                 {std::coroutine_handle<>::from_address(&wakeups), &left}};
+  wakeups.push_back(*awaited.set_quietly(7));
+  EXPECT_EQ(resumed_here, 0);
+  wake(wakeups);
+  EXPECT_EQ(resumed_here, 7);
+  ASSERT_EQ(left.posted.size(), 1u);
+  ASSERT_EQ(left.posted[0].size(), 2u);
+  EXPECT_EQ(left.posted[0][0].address(), &left);
+  EXPECT_EQ(left.posted[0][1].address(), &wakeups);
+  ASSERT_EQ(right.posted.size(), 1u);
+}
+
 TEST(Workers, RunElsewhereAndResumeHere) {
   Workers workers(2);
   const auto here = std::this_thread::get_id();

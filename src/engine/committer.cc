@@ -121,16 +121,19 @@ store::Result<void> Committer::write(const Batch& batch, rocksdb::WriteBatch& wr
 }
 
 void Committer::finish(const Batch& batch, const store::Result<void>& result) {
+  wakeups_.clear();
   for (auto* request : batch) {
     if (!result.ok() && !request->refused) request->refused = result.error();
+    store::Result<void> outcome;
     if (!request->refused) {
       ++counters_.commits;
-      request->done.set({});
-      continue;
+    } else {
+      ++(*request->refused == Error::kConflict ? counters_.conflicts : counters_.failures);
+      outcome = *request->refused;
     }
-    ++(*request->refused == Error::kConflict ? counters_.conflicts : counters_.failures);
-    request->done.set(*request->refused);
+    if (auto wakeup = request->done.set_quietly(outcome)) wakeups_.push_back(*wakeup);
   }
+  wake(wakeups_);
 }
 
 }  // namespace kyanite::engine

@@ -61,6 +61,7 @@ class Committer {
   CommitQueue queue_;
   // What the batch being staged will have written. Keys point into its requests.
   std::unordered_map<std::string_view, store::RecordPtr> staged_;
+  std::vector<Wakeup> wakeups_;
   std::mutex batch_mutex_;  // Held while a batch is staged and written.
   CommitWatch* watch_ = nullptr;
   Counters counters_;
