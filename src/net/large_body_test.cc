@@ -11,7 +11,7 @@ namespace kyanite::net {
 namespace {
 
 constexpr uint64_t kBodyBytes = 1024 * 1024 * 1024;
-constexpr size_t kMaxGrowthBytes = 48 * 1024 * 1024;
+constexpr size_t kMaxGrowthBytes = (kSanitized ? 512 : 32) * 1024 * 1024;
 
 size_t resident_bytes() {
   size_t total = 0, resident = 0;

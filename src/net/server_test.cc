@@ -11,12 +11,6 @@
 #include "net/listener.h"
 #include "net/test_peer.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KYANITE_SANITIZED 1
-#else
-#define KYANITE_SANITIZED 0
-#endif
-
 namespace kyanite::net {
 namespace {
 
@@ -254,7 +248,7 @@ TEST(Server, IdleConnectionsCostLittleMemory) {
   RecordProperty("bytes_per_idle_connection", static_cast<int>(each));
   RecordProperty("bytes_kept_after_first_request",
                  static_cast<int>((after - std::min(after, before)) / count));
-  if (!KYANITE_SANITIZED) {
+  if (!kSanitized) {
     EXPECT_GT(each, 200u);  // Else this measures nothing.
     EXPECT_LT(each, 2'500u);
   }
