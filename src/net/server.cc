@@ -137,7 +137,8 @@ void Server::start() {
   raise_descriptor_limit();
   for (auto& listening : state_->listening) {
     ++state_->running;
-    state_->accept_connections(*state_->shards[listening.shard], std::move(listening));
+    Shard& shard = *state_->shards[listening.shard];
+    state_->accept_connections(shard, std::move(listening));
   }
   state_->listening.clear();
   for (auto& shard : state_->shards) {
