@@ -62,7 +62,7 @@ void append_process_metrics(std::string& out) {
                 static_cast<double>(micros) / 1e6);
   append_metric(out, "process_resident_memory_bytes", MetricKind::kGauge, resident_bytes());
   append_metric(out, "process_open_fds", MetricKind::kGauge, open_files());
-  append_metric(out, "kProcessStart_time_seconds", MetricKind::kGauge,
+  append_metric(out, "process_start_time_seconds", MetricKind::kGauge,
                 static_cast<uint64_t>(kProcessStart));
 }
 

@@ -18,6 +18,10 @@ export const ACCOUNT = 'devstoreaccount1';
 export const KEY =
   'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
+// A test that fails midway leaves its server behind: it must neither keep this process alive nor outlive it.
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
 export class Server {
   // Flags are added to those that set ports and location; env to this process's environment. Pass `location` to serve data
   // that another server left; it is then not removed.
@@ -36,8 +40,11 @@ export class Server {
       server.process.on('exit', (code, signal) => resolve({ code, signal }));
       server.process.on('error', (error) => resolve({ code: -1, signal: String(error) }));
     });
+    running.add(server.process);
+    server.exited.then(() => running.delete(server.process));
     server.process.stderr.on('data', (bytes) => (server.log += bytes));
     await server.#ready();
+    for (const handle of [server.process, server.process.stdout, server.process.stderr]) handle.unref();
     return server;
   }
 
@@ -84,6 +91,7 @@ export class Server {
 
   // An orderly end; a server that crashed, hung or leaked (under a sanitizer) fails the test here.
   async stop() {
+    this.process.ref();
     this.process.kill('SIGTERM');
     const late = new Promise((resolve) =>
       setTimeout(resolve, STOP_TIMEOUT_MS, { code: 'still running' }).unref(),
@@ -96,6 +104,7 @@ export class Server {
 
   // As a power cut for the process: nothing is flushed or said. The location stays.
   async kill() {
+    this.process.ref();
     this.process.kill('SIGKILL');
     await this.exited;
   }
