@@ -37,7 +37,6 @@ class ExtentWriter {
 
   // Whether no more runs will ever be added to the extent.
   bool is_sealed(ExtentId id) const;
-  ExtentId next_id() const { return next_.load(); }
   void forget(ExtentId id);
 
   uint64_t appended_runs() const { return appended_runs_.load(std::memory_order_relaxed); }

@@ -131,8 +131,11 @@ os::Result<std::vector<ExtentId>> Extents::list() const {
   return ids;
 }
 
+os::Result<std::shared_ptr<const os::File>> Extents::open_file(ExtentId id) const {
+  return os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kReadWrite);
+}
+
 os::Result<void> Extents::remove(ExtentId id) {
-  CHECK(id + 1 < writer_.next_id());
   files_.forget(id);
   writer_.forget(id);
   return os::remove_file(directory_ + "/" + extent_name(id));

@@ -18,7 +18,6 @@ class Extents {
                                                                      uint64_t extent_bytes);
 
   ExtentWriter& writer() { return writer_; }
-  OpenExtents& files() { return files_; }
 
   // As Store::read. Completes at once when the bytes are trusted or in the page cache.
   Task<store::Result<os::Bytes>> read(Workers& workers, store::Ref ref, uint32_t offset,
@@ -26,8 +25,10 @@ class Extents {
 
   // Ids of all extents on the disk, ascending.
   os::Result<std::vector<ExtentId>> list() const;
-  // Deletes the file. Nobody may need its runs any more, and it must not have the highest id: the
-  // next one would be used again after a restart.
+  // For looking at it once: does not displace files that are being read.
+  os::Result<std::shared_ptr<const os::File>> open_file(ExtentId id) const;
+  // Deletes the file. Nobody may need its runs any more, and it must not have the highest id on the
+  // disk: that id would be given again after a restart.
   os::Result<void> remove(ExtentId id);
 
   struct Counters {

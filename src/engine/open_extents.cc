@@ -15,8 +15,7 @@ std::shared_ptr<ExtentFile> OpenExtents::find(ExtentId id) {
 
 os::Result<std::shared_ptr<ExtentFile>> OpenExtents::open(ExtentId id) {
   if (auto extent = find(id)) return extent;
-  // Writable, so that the sweep can punch holes through the same descriptor.
-  auto file = os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kReadWrite);
+  auto file = os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kRead);
   if (!file) return Failure{file.error()};
   return add(id, std::move(*file));
 }

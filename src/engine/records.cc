@@ -209,6 +209,7 @@ store::Result<void> Records::scan_all(
   options.fill_cache = false;
   std::unique_ptr<rocksdb::Iterator> iterator(reading.database().NewIterator(options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    if (closing_) return Error::kIo;  // A repair waits, and commits with it.
     if (!see(iterator->key().ToStringView(), iterator->value().ToStringView())) return {};
   }
   if (iterator->status().ok()) return {};

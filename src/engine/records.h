@@ -37,7 +37,7 @@ class Records {
   // Runs `look` over a snapshot.
   store::Result<void> read(const std::function<store::Result<void>(const store::View&)>& look);
   // Hands every key and its stored bytes to `see`, over one snapshot and past the block cache;
-  // stops when it says false.
+  // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile.
   store::Result<void> scan_all(const std::function<bool(std::string_view, std::string_view)>& see);
 
   // Durable on success. After a failure only repair() makes it work again.

@@ -63,6 +63,7 @@ store::Result<SweepReport> Sweeper::run(Pace pace) {
     log_error(ids.error().what);
     return Error::kIo;
   }
+  highest_ = ids->empty() ? 0 : ids->back();
   std::erase_if(*ids, [&](ExtentId id) { return !extents_.writer().is_sealed(id); });
   SweepReport report;
   for (size_t at = 0; at < ids->size(); at += kGroupExtents) {
@@ -83,8 +84,8 @@ store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pac
   LiveMap live;
   std::vector<ExtentId> known;
   for (ExtentId id : group) {
-    auto extent = extents_.files().open(id);
-    auto status = extent.ok() ? (*extent)->file()->status() : Failure{extent.error()};
+    auto file = extents_.open_file(id);
+    auto status = file.ok() ? (*file)->status() : Failure{file.error()};
     if (!status) {
       log_warning(status.error().what);
       continue;  // Left alone; the others can be swept.
@@ -128,45 +129,42 @@ store::Result<void> Sweeper::mark(LiveMap& live, Pace pace) {
 }
 
 void Sweeper::reclaim(ExtentId id, const LiveMap& live, SweepReport& report) {
-  auto extent = extents_.files().open(id);
-  if (!extent) {
-    log_warning(extent.error().what);
+  auto file = extents_.open_file(id);
+  auto status = file.ok() ? (*file)->status() : Failure{file.error()};
+  if (!status) {
+    log_warning(status.error().what);
     return;
   }
   ++report.extents;
   const uint64_t live_pages = live.live_pages(id);
   report.live_bytes += live_pages * kPageBytes;
-  const bool highest = id + 1 >= extents_.writer().next_id();
-  if (live_pages > 1 || highest) {
-    punch(**extent, live, report);
-    return;
+  uint64_t bytes = 0;
+  if (live_pages <= 1 && id != highest_) {
+    if (auto removed = extents_.remove(id); !removed) {
+      log_warning(removed.error().what);
+      return;
+    }
+    ++report.removed_extents;
+    bytes = status->allocated_bytes;
+  } else if (status->allocated_bytes > live_pages * kPageBytes) {
+    // Otherwise no more is allocated than lives, as after the last sweep.
+    bytes = punch(**file, live.dead(id));
   }
-  const auto status = (*extent)->file()->status();
-  if (auto removed = extents_.remove(id); !removed) {
-    log_warning(removed.error().what);
-    return;
-  }
-  ++report.removed_extents;
-  const uint64_t bytes = status.ok() ? status->allocated_bytes : 0;
   report.reclaimed_bytes += bytes;
   reclaimed_bytes_ += bytes;
 }
 
-void Sweeper::punch(const ExtentFile& extent, const LiveMap& live, SweepReport& report) {
-  const auto before = extent.file()->status();
-  // Nothing to give back when no more is allocated than lives, as after the last sweep.
-  if (!before || before->allocated_bytes <= live.live_pages(extent.id()) * kPageBytes) return;
-  for (const auto& [first, count] : live.dead(extent.id())) {
-    auto punched = extent.file()->punch_hole(first * kPageBytes, count * kPageBytes);
-    if (!punched) {
-      if (punched.error().code != EOPNOTSUPP) log_warning(punched.error().what);
-      break;
-    }
+uint64_t Sweeper::punch(const os::File& file, const std::vector<LiveMap::Pages>& dead) {
+  const auto before = file.status();
+  for (const auto& [first, count] : dead) {
+    auto punched = file.punch_hole(first * kPageBytes, count * kPageBytes);
+    if (punched) continue;
+    if (punched.error().code != EOPNOTSUPP) log_warning(punched.error().what);
+    break;
   }
-  const auto after = extent.file()->status();
-  if (!after || after->allocated_bytes >= before->allocated_bytes) return;
-  report.reclaimed_bytes += before->allocated_bytes - after->allocated_bytes;
-  reclaimed_bytes_ += before->allocated_bytes - after->allocated_bytes;
+  const auto after = file.status();
+  if (!before || !after || after->allocated_bytes >= before->allocated_bytes) return 0;
+  return before->allocated_bytes - after->allocated_bytes;
 }
 
 // In the background, rests as long as it worked.

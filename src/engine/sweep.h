@@ -55,7 +55,8 @@ class Sweeper {
                                   SweepReport& report);
   store::Result<void> mark(LiveMap& live, Pace pace);
   void reclaim(ExtentId id, const LiveMap& live, SweepReport& report);
-  void punch(const ExtentFile& extent, const LiveMap& live, SweepReport& report);
+  // Returns how many bytes the device got back.
+  uint64_t punch(const os::File& file, const std::vector<LiveMap::Pages>& dead);
   void rest(Pace pace, SteadyTime& since);
   bool stopping() const { return stopping_.load(); }
   void loop(std::chrono::seconds interval);
@@ -65,7 +66,8 @@ class Sweeper {
   Committer& committer_;
   Holds& holds_;
 
-  std::mutex running_;  // One sweep at a time.
+  std::mutex running_;    // One sweep at a time.
+  ExtentId highest_ = 0;  // Of the extents on the disk when it began.
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<bool> stopping_{false};
