@@ -52,9 +52,9 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Opens a listener, before start(). `host` is a numeric address or a name; a name listens on
-  // every address it has here,
-  // "::" on IPv4 as well. With `tls`, connections begin with a handshake. Fails, naming address and
-  // port, when the port is taken, by another instance of this program as by anyone else.
+  // every address it has here, "::" on IPv4 as well. With `tls`, connections begin with a
+  // handshake. Fails, naming address and port, when the port is taken, by another instance of this
+  // program as by anyone else.
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port,
                                        http::Handler& handler, const TlsContext* tls = nullptr);
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port, Protocol& protocol,
