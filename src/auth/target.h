@@ -13,7 +13,10 @@ namespace kyanite::auth {
 enum class Level {
   kService,    // the account's service itself: /?comp=list, /?restype=service
   kContainer,  // a container, queue, table or share
+  kMessages,   // the messages of a queue as a whole
   kObject,     // a blob, message, entity, file or directory
+  kTables,     // the list of tables: /Tables and /Tables('name')
+  kBatch,      // a batch of table operations: /$batch
 };
 
 struct EntityKeys {

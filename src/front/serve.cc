@@ -19,11 +19,12 @@ Task<http::Reply> Front::serve(http::Request& request) {
   call.request_id = random_uuid();
   call.now = context_.clock.now();
   call.hold = context_.store.hold();
+  call.service = &service_;
   call.target.service = service_.kind();
 
   auto answered = co_await answer(call);
   http::Reply reply =
-      answered ? std::move(*answered) : refuse(call, answered.error(), settings_.auth);
+      answered ? std::move(*answered) : refuse(service_, call, answered.error(), settings_.auth);
 
   co_await finish(call, reply);
   const auto took = log_.write(call, reply, began);
@@ -32,8 +33,10 @@ Task<http::Reply> Front::serve(http::Request& request) {
 }
 
 Task<wire::Result<http::Reply>> Front::answer(Call& call) {
-  if (auto resolved = resolve(call); !resolved) co_return resolved.error();
+  // The version is chosen even when the path leads nowhere: errors carry it too.
+  auto resolved = resolve(call);
   if (auto chosen = co_await choose_version(call); !chosen) co_return chosen.error();
+  if (!resolved) co_return resolved.error();
   if (call.request.method == "OPTIONS") {
     auto properties = co_await service::load_properties(call);
     if (!properties) co_return properties.error();

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "base/clock.h"
 #include "store/key.h"
 
 namespace kyanite::service {
@@ -13,11 +14,26 @@ inline constexpr store::Family kPropertiesFamily = 'P';  // partition: service n
 inline constexpr store::Family kContainersFamily = 'C';  // partition: container name
 inline constexpr store::Family kDeadContainersFamily =
     'D';  // partition: container name, row: incarnation id
+inline constexpr store::Family kTablesFamily = 'T';      // partition: table name in lower case
+inline constexpr store::Family kDeadTablesFamily = 't';  // the same; row: incarnation
+inline constexpr store::Family kQueuesFamily = 'Q';      // partition: queue name
+inline constexpr store::Family kDeadQueuesFamily = 'q';  // partition: queue name, row: incarnation
 
 // Derived from the name, so that it needs no record of its own.
 store::SpaceId directory_space(std::string_view account);
 
 // A fresh id for a container, queue, table or share being created.
 store::SpaceId new_space();
+
+// A deleted incarnation whose records wait to be removed; see service/dead_spaces.h.
+struct DeadSpace {
+  store::SpaceId space = 0;
+  Time deleted;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, space);
+    io(2, deleted);
+  }
+};
 
 }  // namespace kyanite::service

@@ -1,0 +1,24 @@
+#include "service/service.h"
+
+#include "wire/date.h"
+#include "wire/version.h"
+#include "wire/xml.h"
+
+namespace kyanite::service {
+
+void Service::render(const Call& call, const wire::Error& error, http::Reply& reply) const {
+  // Requests too broken to have a version are answered like those of today.
+  if (call.version >= wire::kErrorCodeHeader || call.version == wire::Version{})
+    reply.header("x-ms-error-code", wire::name(error.code));
+  if (call.request.method == "HEAD" || error.status == 304) return;
+  wire::XmlWriter xml;
+  xml.open("Error").element("Code", wire::name(error.code));
+  xml.element("Message", error.message + "\nRequestId:" + call.request_id +
+                             "\nTime:" + wire::iso_date(call.now));
+  for (const auto& [element, value] : error.details) xml.element(element, value);
+  xml.close("Error");
+  reply.header("Content-Type", "application/xml");
+  reply.body = xml.take();
+}
+
+}  // namespace kyanite::service

@@ -1,0 +1,36 @@
+// Delete Table: DELETE /Tables('name')
+//
+// The record moves from the live to the dead family in one commit: the name is free at once, the
+// entities are unreachable at once, and their space is cleaned in the background.
+#include "base/bytes.h"
+#include "service/dead_spaces.h"
+#include "service/directory.h"
+#include "table/handlers.h"
+#include "table/payload.h"
+#include "table/table.h"
+
+namespace kyanite::table {
+
+Outcome delete_table(service::Call& call) {
+  const std::string& name = call.target.container;
+  if (name.empty()) co_return wire::Error(wire::Code::kMethodNotAllowed);
+  const auto key = table_key(call, name);
+  auto turn = co_await call.context.locks.lock(key.bytes());
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto loaded = co_await service::load<Table>(call, key);
+    if (!loaded) co_return loaded.error();
+    if (!loaded->value) co_return wire::Error(wire::Code::kResourceNotFound);
+    const auto space = loaded->value->space;
+    store::Commit commit;
+    commit.guards.push_back({key, loaded->record});
+    commit.writes.push_back({key, nullptr});
+    commit.writes.push_back(service::bury(call.target.account, service::kDeadTablesFamily,
+                                          ascii_lower(name), space, call.now));
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return empty_reply();
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+}  // namespace kyanite::table

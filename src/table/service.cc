@@ -1,0 +1,66 @@
+#include "table/service.h"
+
+#include "base/log.h"
+#include "service/dead_spaces.h"
+#include "service/directory.h"
+#include "table/address.h"
+#include "table/operations.h"
+#include "table/payload.h"
+#include "table/table.h"
+#include "wire/date.h"
+#include "wire/xml.h"
+
+namespace kyanite::table {
+
+using service::Call;
+
+namespace {
+constexpr uint64_t kRecordsPerCleaning = 10'000;  // of one account, a call
+}
+
+std::span<const service::Operation> TableService::operations() const { return table::operations(); }
+
+wire::Result<void> TableService::address(Call& call, std::string_view path) const {
+  return table::address(call, path);
+}
+
+void TableService::render(const Call& call, const wire::Error& error, http::Reply& reply) const {
+  if (!speaks_xml(call)) {
+    render_json_error(call, error, reply);
+    return;
+  }
+  reply.header("x-ms-error-code", wire::name(error.code));
+  if (call.request.method == "HEAD") return;
+  wire::XmlWriter xml;
+  xml.open("m:error").attribute("xmlns:m",
+                                "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata");
+  xml.element("m:code", wire::name(error.code));
+  xml.open("m:message").attribute("xml:lang", "en-US");
+  xml.text(error.message + "\nRequestId:" + call.request_id + "\nTime:" + wire::iso_date(call.now));
+  xml.close("m:message").close("m:error");
+  reply.header("Content-Type", "application/xml");
+  reply.body = xml.take();
+}
+
+Task<wire::Result<auth::Acl>> TableService::acl(Call& call) const {
+  // A batch names no table in its path; the one that its token names is the one that counts.
+  const std::string& name =
+      call.target.container.empty() ? call.caller.container : call.target.container;
+  auth::Acl acl;
+  if (name.empty()) co_return acl;
+  auto loaded = co_await service::load<Table>(call, table_key(call, name));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return acl;
+  acl.policies.assign(loaded->value->policies.begin(), loaded->value->policies.end());
+  co_return acl;
+}
+
+Task<void> TableService::tend(service::Context& context) const {
+  for (const auto& [name, account] : context.accounts.all()) {
+    auto cleaned = co_await service::clean_dead_spaces(
+        context.store, name, service::kDeadTablesFamily, kRecordsPerCleaning, context.clock.now());
+    if (!cleaned) log_warning(std::string("table: cleaning: ") + describe(cleaned.error()));
+  }
+}
+
+}  // namespace kyanite::table

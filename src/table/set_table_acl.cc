@@ -1,0 +1,22 @@
+// Set Table ACL: PUT /{table}?comp=acl
+#include "service/body.h"
+#include "table/handlers.h"
+#include "table/table.h"
+
+namespace kyanite::table {
+
+Outcome set_table_acl(service::Call& call) {
+  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  if (!body) co_return body.error();
+  auto policies = service::parse_access_policies(*body);
+  if (!policies) co_return policies.error();
+  auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
+    if (!table) return wire::Error(wire::Code::kResourceNotFound);
+    table->policies.clear();
+    for (const auto& policy : *policies) table->policies.push_back({policy});
+    return http::Reply(204);
+  };
+  co_return co_await service::update<Table>(call, table_key(call, call.target.container), edit);
+}
+
+}  // namespace kyanite::table

@@ -1,0 +1,130 @@
+#include "wire/json.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace kyanite::wire {
+
+void append_json_text(std::string& out, std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  size_t plain = 0;  // start of what needs no escaping
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool control = static_cast<unsigned char>(c) < 0x20;
+    if (!control && c != '"' && c != '\\') continue;
+    out.append(text.substr(plain, i - plain));
+    plain = i + 1;
+    switch (c) {
+      case '"':
+        out.append("\\\"");
+        break;
+      case '\\':
+        out.append("\\\\");
+        break;
+      case '\n':
+        out.append("\\n");
+        break;
+      case '\r':
+        out.append("\\r");
+        break;
+      case '\t':
+        out.append("\\t");
+        break;
+      default:
+        out.append("\\u00");
+        out.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
+        out.push_back(kHex[static_cast<unsigned char>(c) & 15]);
+    }
+  }
+  out.append(text.substr(plain));
+}
+
+void JsonWriter::begin_value() {
+  if (needs_comma_) out_.push_back(',');
+  needs_comma_ = true;
+}
+
+JsonWriter& JsonWriter::begin_object() {
+  begin_value();
+  out_.push_back('{');
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_object() {
+  out_.push_back('}');
+  needs_comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::begin_array() {
+  begin_value();
+  out_.push_back('[');
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_array() {
+  out_.push_back(']');
+  needs_comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) { return key(name, {}); }
+
+JsonWriter& JsonWriter::key(std::string_view name, std::string_view suffix) {
+  begin_value();
+  out_.push_back('"');
+  append_json_text(out_, name);
+  append_json_text(out_, suffix);
+  out_.append("\":");
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::string(std::string_view text) {
+  begin_value();
+  out_.push_back('"');
+  append_json_text(out_, text);
+  out_.push_back('"');
+  return *this;
+}
+
+JsonWriter& JsonWriter::integer(int64_t value) {
+  begin_value();
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out_.append(digits, end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(double value) {
+  if (std::isnan(value)) return string("NaN");
+  if (std::isinf(value)) return string(value > 0 ? "Infinity" : "-Infinity");
+  begin_value();
+  char digits[40];
+  const std::string_view text(
+      digits,
+      static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
+  out_.append(text);
+  if (text.find_first_of(".e") == std::string_view::npos) out_.append(".0");
+  return *this;
+}
+
+JsonWriter& JsonWriter::boolean(bool value) {
+  begin_value();
+  out_.append(value ? "true" : "false");
+  return *this;
+}
+
+JsonWriter& JsonWriter::null() {
+  begin_value();
+  out_.append("null");
+  return *this;
+}
+
+JsonWriter& JsonWriter::member(std::string_view name, std::string_view text) {
+  return key(name).string(text);
+}
+
+}  // namespace kyanite::wire

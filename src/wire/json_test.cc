@@ -1,0 +1,48 @@
+#include "wire/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace kyanite::wire {
+namespace {
+
+TEST(JsonWriter, NestsAndSeparates) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().member("a", "x").key("list").begin_array();
+  json.integer(1).integer(-2).begin_object().end_object().boolean(true).null().end_array();
+  json.key("b", "@odata.type").string("Edm.Int64").end_object();
+  EXPECT_EQ(out, R"({"a":"x","list":[1,-2,{},true,null],"b@odata.type":"Edm.Int64"})");
+}
+
+TEST(JsonWriter, EscapesWhatMustBe) {
+  std::string out;
+  append_json_text(out, std::string_view("a\"b\\c\n\r\t\x01\x1f/\xc3\xa9\0z", 15));
+  EXPECT_EQ(out, "a\\\"b\\\\c\\n\\r\\t\\u0001\\u001f/\xc3\xa9\\u0000z");
+}
+
+TEST(JsonWriter, DoublesReadBackAsDoubles) {
+  struct Case {
+    double value;
+    std::string_view text;
+  };
+  for (const Case& c :
+       std::initializer_list<Case>{{5, "5.0"},
+                                   {0, "0.0"},
+                                   {-0.0, "-0.0"},
+                                   {3.1, "3.1"},
+                                   {1e300, "1e+300"},
+                                   {0.1 + 0.2, "0.30000000000000004"},
+                                   {std::numeric_limits<double>::quiet_NaN(), "\"NaN\""},
+                                   {std::numeric_limits<double>::infinity(), "\"Infinity\""},
+                                   {-std::numeric_limits<double>::infinity(), "\"-Infinity\""}}) {
+    std::string out;
+    JsonWriter(out).number(c.value);
+    EXPECT_EQ(out, c.text);
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::wire
