@@ -1,6 +1,7 @@
 #include "blob/blob.h"
 
 #include "base/bytes.h"
+#include "blob/tags.h"
 #include "concurrency/etag.h"
 #include "wire/date.h"
 #include "wire/version.h"
@@ -11,25 +12,51 @@ using concurrency::LeaseUse;
 using service::Call;
 using wire::Code;
 
-store::Key head_key(const Call& call, store::SpaceId space) {
-  return store::Key(space, kHeads, call.target.object);
+store::Key head_key(const Call& call, store::SpaceId space, std::string_view row) {
+  return store::Key(space, kHeads, call.target.object, row);
+}
+
+bool is_visible(const Blob& blob, Time now) {
+  return !blob.deleted.set() && !(blob.expires.set() && blob.expires <= now);
 }
 
 wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
-  Checks checks{rules, {}, {}};
+  Checks checks{rules, {}, {}, {}};
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   checks.lease_id = std::move(*lease_id);
   auto asked = service::decode_conditions(call, rules.operation, rules.accepts);
   if (!asked) return asked.error();
   checks.asked = std::move(*asked);
+  if (checks.asked.conditions.if_tags) {
+    checks.if_tags = call.headers().get("x-ms-if-tags");
+    if (auto valid = check_tag_condition(checks.if_tags); !valid) return valid.error();
+  }
   return checks;
 }
+
+namespace {
+// Immutable blobs may be replaced only where the former state lives on as a version.
+wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blob& blob) {
+  if (!rules.changes_data || rules.operation == concurrency::Operation::kRead ||
+      rules.operation == concurrency::Operation::kReadBefore2013) {
+    return {};
+  }
+  if (rules.keep != Keep::kNothing && call.settings().blob_versioning) return {};
+  if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
+  if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
+  return {};
+}
+}  // namespace
 
 wire::Result<void> check_blob(const Call& call, const Checks& checks,
                               const std::optional<Blob>& blob) {
   if (!blob && checks.rules.operation != concurrency::Operation::kCreate)
     return wire::Error(Code::kBlobNotFound);
+  if (blob && blob->copy.status == CopyStatus::kPending &&
+      checks.rules.use == LeaseUse::kExclusive) {
+    return wire::Error(Code::kPendingCopyOperation);
+  }
   const service::StoredLease lease = blob ? blob->lease : service::StoredLease();
   if (auto use = concurrency::check_lease_use(lease, checks.lease_id, checks.rules.use, call.now);
       !use) {
@@ -38,30 +65,66 @@ wire::Result<void> check_blob(const Call& call, const Checks& checks,
   concurrency::Target target;
   target.exists = blob.has_value();
   if (blob) target.changed = blob->changed;
+  if (!checks.if_tags.empty())
+    target.tags_match = tag_condition_holds(checks.if_tags, blob ? blob->tags : Tags());
   target.lease_held = checks.lease_id.has_value();
-  return service::check_conditions(checks.asked, target);
+  if (auto met = service::check_conditions(checks.asked, target); !met) return met.error();
+  if (blob) return check_mutable(call, checks.rules, *blob);
+  return {};
+}
+
+wire::Result<void> require_base(const Call& call) {
+  if (call.target.snapshot.empty() && call.target.version_id.empty()) return {};
+  return wire::Error(Code::kInvalidOperation);
+}
+
+Task<wire::Result<Found>> find_blob(Call& call) {
+  auto container = co_await load_container(call);
+  if (!container) co_return container.error();
+  Found found{container->space, {}, {}, {}};
+  std::optional<Time> version;
+  if (!call.target.snapshot.empty()) {
+    found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
+  } else if (!call.target.version_id.empty()) {
+    version = wire::parse_iso_date(call.target.version_id);
+  }
+  auto loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+  if (!loaded) co_return loaded.error();
+  // A version id may be that of the blob as it is now.
+  if (version && (!loaded->value || loaded->value->version != *version)) {
+    found.row = version_row(*version);
+    loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+    if (!loaded) co_return loaded.error();
+  }
+  if (!loaded->value || !is_visible(*loaded->value, call.now))
+    co_return wire::Error(Code::kBlobNotFound);
+  found.record = std::move(loaded->record);
+  found.blob = std::move(*loaded->value);
+  co_return std::move(found);
 }
 
 Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts) {
   auto checks = decode_checks(call, {LeaseUse::kShared, service::read_operation(call), accepts});
   if (!checks) co_return checks.error();
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
-  auto loaded = co_await service::load<Blob>(call, head_key(call, container->space));
-  if (!loaded) co_return loaded.error();
-  if (auto passed = check_blob(call, *checks, loaded->value); !passed) co_return passed.error();
-  co_return Found{container->space, std::move(*loaded->value)};
+  auto found = co_await find_blob(call);
+  if (!found) co_return found.error();
+  if (auto passed = check_blob(call, *checks, found->blob); !passed) co_return passed.error();
+  co_return std::move(*found);
 }
 
-Task<wire::Result<void>> drop_replaced_content(Call& call, store::SpaceId space,
-                                               const std::optional<Blob>& before,
-                                               const std::optional<Blob>& after,
-                                               store::Commit& commit) {
-  if (!before || (after && after->content.id == before->content.id)) co_return {};
-  auto removed =
-      co_await content::remove(call.store(), commit, space, call.target.object, before->content);
-  if (!removed) co_return service::storage_error(removed.error());
-  co_return {};
+void touch(const Call& call, Blob& blob) {
+  blob.changed = concurrency::next_modified(call.now, blob.changed);
+  concurrency::on_write(blob.lease, call.now);
+}
+
+void touch_new_version(const Call& call, Blob& blob) {
+  touch(call, blob);
+  if (call.settings().blob_versioning) blob.version = blob.changed;
+}
+
+void encode_state(http::Reply& reply, const Blob& blob) {
+  encode_changed(reply, blob.changed);
+  if (blob.version.set()) reply.header("x-ms-version-id", wire::iso_date(blob.version));
 }
 
 namespace {
@@ -70,10 +133,32 @@ void encode_optional(http::Reply& reply, std::string_view header, const std::str
   const std::string& value = override_value.empty() ? stored : override_value;
   if (!value.empty()) reply.header(header, value);
 }
+
+void encode_copy(http::Reply& reply, const Copy& copy) {
+  if (copy.status == CopyStatus::kNone) return;
+  reply.header("x-ms-copy-id", copy.id)
+      .header("x-ms-copy-source", copy.source)
+      .header("x-ms-copy-status", name(copy.status));
+  std::string progress;
+  append_uint(progress, copy.copied);
+  progress += '/';
+  append_uint(progress, copy.total);
+  reply.header("x-ms-copy-progress", progress);
+  if (copy.completed.set())
+    reply.header("x-ms-copy-completion-time", wire::http_date(copy.completed));
+  if (!copy.status_description.empty())
+    reply.header("x-ms-copy-status-description", copy.status_description);
+  if (copy.incremental) reply.header("x-ms-incremental-copy", "true");
+  if (copy.destination_snapshot.set()) {
+    reply.header("x-ms-copy-destination-snapshot", wire::iso_date(copy.destination_snapshot));
+  }
+}
 }  // namespace
 
-void encode_properties(http::Reply& reply, const Call& call, const Blob& blob) {
-  encode_changed(reply, blob.changed);
+void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
+  const Blob& blob = found.blob;
+  encode_state(reply, blob);
+  if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
   const auto& overrides = call.caller.overrides;
   encode_optional(reply, "Content-Type", blob.http.content_type, overrides.content_type);
   encode_optional(reply, "Content-Encoding", blob.http.content_encoding,
@@ -86,8 +171,22 @@ void encode_properties(http::Reply& reply, const Call& call, const Blob& blob) {
   reply.header("Accept-Ranges", "bytes");
   reply.header("x-ms-blob-type", name(blob.type));
   reply.header("x-ms-creation-time", wire::http_date(blob.created));
-  service::encode_lease(reply, blob.lease, call.now);
+  if (found.row.empty()) service::encode_lease(reply, blob.lease, call.now);
   reply.header("x-ms-server-encrypted", "true");
+  if (blob.type == BlobType::kAppend)
+    reply.header("x-ms-blob-committed-block-count", blob.committed_blocks);
+  if (blob.type == BlobType::kPage) reply.header("x-ms-blob-sequence-number", blob.sequence_number);
+  if (blob.sealed) reply.header("x-ms-blob-sealed", "true");
+  if (!blob.tags.empty() && call.version >= wire::kBlobTags)
+    reply.header("x-ms-tag-count", blob.tags.size());
+  if (blob.immutability.until.set()) {
+    reply.header("x-ms-immutability-policy-until-date", wire::http_date(blob.immutability.until));
+    reply.header("x-ms-immutability-policy-mode", blob.immutability.locked ? "locked" : "unlocked");
+  }
+  if (blob.legal_hold) reply.header("x-ms-legal-hold", "true");
+  if (blob.expires.set()) reply.header("x-ms-expiry-time", wire::http_date(blob.expires));
+  if (!blob.key_sha256.empty()) reply.header("x-ms-encryption-key-sha256", base64(blob.key_sha256));
+  encode_copy(reply, blob.copy);
   service::encode_metadata(reply, blob.metadata);
 }
 

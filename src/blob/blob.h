@@ -1,10 +1,12 @@
 // Reading and changing blobs: what every blob operation shares. An operation decodes its headers,
 // then either read_blob()s or change_blob()s; leases and conditional headers are looked at here and
-// nowhere else.
+// nowhere else, and so is what becomes of the state that a change replaces (versions, soft delete,
+// content that no head names any more).
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/task.h"
 #include "blob/container.h"
@@ -14,19 +16,30 @@
 #include "content/content.h"
 #include "service/call.h"
 #include "service/conditions.h"
+#include "service/properties.h"
 #include "service/storage.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
 
-// How an operation meets leases and conditional headers; one constant per class of operation.
+// What is kept of the state that an operation changes.
+enum class Keep {
+  kNothing,  // Properties, leases, tiers, tags, pages: changed in place.
+  kVersion,  // Where versioning is on, the former state becomes a version.
+  kState,    // Likewise; else, where soft delete is on, it becomes a soft-deleted snapshot.
+};
+
+// How an operation meets leases, conditional headers and what was there before; one constant per
+// class of operation.
 struct Rules {
   concurrency::LeaseUse use;
   concurrency::Operation operation;
   concurrency::ConditionSet accepts;
+  Keep keep = Keep::kNothing;
+  bool changes_data = true;  // Refused while the blob is immutable.
 };
 inline constexpr Rules kCreates{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
-                                concurrency::kAcceptsAll};
+                                concurrency::kAcceptsAll, Keep::kState};
 inline constexpr Rules kChanges{concurrency::LeaseUse::kExclusive, concurrency::Operation::kUpdate,
                                 concurrency::kAcceptsAll};
 
@@ -36,6 +49,7 @@ struct Checks {
   Rules rules;
   std::optional<std::string> lease_id;
   service::Asked asked;
+  std::string if_tags;  // The expression of x-ms-if-tags.
 };
 wire::Result<Checks> decode_checks(const service::Call& call, const Rules& rules);
 
@@ -43,27 +57,60 @@ wire::Result<Checks> decode_checks(const service::Call& call, const Rules& rules
 wire::Result<void> check_blob(const service::Call& call, const Checks& checks,
                               const std::optional<Blob>& blob);
 
-store::Key head_key(const service::Call& call, store::SpaceId space);
+// The key of a head of the addressed blob; see head rows in records.h.
+store::Key head_key(const service::Call& call, store::SpaceId space, std::string_view row = {});
+
+// Whether requests see the head: neither soft-deleted nor past its expiry.
+bool is_visible(const Blob& blob, Time now);
 
 struct Found {
   store::SpaceId space = 0;
+  std::string row;  // of the head: of the blob itself, a snapshot or a version
+  store::RecordPtr record;
   Blob blob;
 };
-// The blob a read operation addresses (404 when it or the container is missing), with lease id and
-// conditions checked.
+// The blob, snapshot or version that the request addresses; 404 when it or the container is
+// missing.
+Task<wire::Result<Found>> find_blob(service::Call& call);
+// The same, with lease id and conditions checked by the rules of reads.
 Task<wire::Result<Found>> read_blob(service::Call& call, concurrency::ConditionSet accepts);
 
-// Removes the content that `before` had and `after` no longer has.
-Task<wire::Result<void>> drop_replaced_content(service::Call& call, store::SpaceId space,
-                                               const std::optional<Blob>& before,
-                                               const std::optional<Blob>& after,
-                                               store::Commit& commit);
+// Refuses operations that only the blob itself takes when the request names a snapshot or version.
+wire::Result<void> require_base(const service::Call& call);
+
+// A change happens now: new ETag, and an expired or broken lease forgets its holder. Changes in
+// place (properties, pages, appended blocks) stay within the version.
+void touch(const service::Call& call, Blob& blob);
+// Likewise, for what makes a new version where versioning is on.
+void touch_new_version(const service::Call& call, Blob& blob);
+
+// ETag, Last-Modified and, when there is one, x-ms-version-id.
+void encode_state(http::Reply& reply, const Blob& blob);
+
+// Adds to the commit what becomes of `before` when the blob becomes `after` (nothing: deleted).
+// Writes the head itself.
+Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep keep,
+                                const std::optional<Blob>& before, std::optional<Blob> after,
+                                store::Commit& commit);
+
+// One head as stored.
+struct Head {
+  std::string row;
+  store::RecordPtr record;
+  Blob blob;
+};
+
+// Adds to the commit the removal of heads, and of those of their contents that no other head names.
+Task<wire::Result<void>> remove_heads(service::Call& call, store::SpaceId space,
+                                      const std::vector<Head>& heads, store::Commit& commit);
 
 // Read, decide, commit for one blob. After the checks `edit(std::optional<Blob>&, store::SpaceId,
 // store::Commit&)` changes, creates or clears the blob, may add content to the commit, and returns
-// the reply to give once all is durable. It may be called again after a conflict.
+// the reply to give once all is durable. It may be called again after a conflict. `edit` returns
+// wire::Result<http::Reply> or a Task of it.
 template <class Edit>
 Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
+  if (auto base = require_base(call); !base) co_return base.error();
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
   const auto space = container->space;
@@ -72,24 +119,31 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto loaded = co_await service::load<Blob>(call, key);
     if (!loaded) co_return loaded.error();
-    if (auto passed = check_blob(call, checks, loaded->value); !passed) co_return passed.error();
-    std::optional<Blob> blob = loaded->value;
+    const auto& before = loaded->value;
+    std::optional<Blob> blob;
+    if (before && is_visible(*before, call.now)) blob = before;
+    if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
     store::Commit commit;
-    wire::Result<http::Reply> reply = edit(blob, space, commit);
-    if (!reply) co_return reply;
-    auto dropped = co_await drop_replaced_content(call, space, loaded->value, blob, commit);
-    if (!dropped) co_return dropped.error();
     commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, blob ? service::to_record(*blob) : nullptr});
+    std::optional<wire::Result<http::Reply>> reply;
+    if constexpr (std::is_same_v<decltype(edit(blob, space, commit)),
+                                 Task<wire::Result<http::Reply>>>) {
+      reply.emplace(co_await edit(blob, space, commit));
+    } else {
+      reply.emplace(edit(blob, space, commit));
+    }
+    if (!*reply) co_return std::move(*reply);
+    auto settled = co_await settle(call, space, checks.rules.keep, before, blob, commit);
+    if (!settled) co_return settled.error();
     auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return reply;
+    if (done) co_return std::move(*reply);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
   co_return wire::Error(wire::Code::kServerBusy);
 }
 
 // The headers that Get Blob and Get Blob Properties share.
-void encode_properties(http::Reply& reply, const service::Call& call, const Blob& blob);
+void encode_properties(http::Reply& reply, const service::Call& call, const Found& found);
 
 // x-ms-blob-content-* and x-ms-blob-cache-control of a request.
 wire::Result<HttpProperties> decode_http_properties(const service::Call& call);

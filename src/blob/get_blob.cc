@@ -1,10 +1,9 @@
 // Get Blob: GET /{container}/{blob}
-#include <openssl/evp.h>
-
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "blob/range.h"
+#include "service/body.h"
 #include "wire/crc64.h"
 
 namespace kyanite::blob {
@@ -65,10 +64,7 @@ void encode_range_hash(http::Reply& reply, RangeHash hash, std::string_view byte
     reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, bytes)));
     return;
   }
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_md5(), nullptr) == 1);
-  reply.header("Content-MD5", base64(std::string_view(reinterpret_cast<char*>(digest), length)));
+  reply.header("Content-MD5", base64(service::md5(bytes)));
 }
 
 std::string content_range(Span span, uint64_t length) {
@@ -97,6 +93,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   auto found = co_await read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();
   const Blob& blob = found->blob;
+  if (blob.tier == Tier::kArchive) co_return wire::Error(Code::kBlobArchived);
   Span span{0, blob.content.length};
   if (range) {
     const auto clipped = clip(*range, blob.content.length);
@@ -106,8 +103,10 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   if (hash != RangeHash::kNone && span.count > kMaxHashedRange) {
     co_return wire::invalid_header("x-ms-range-get-content-md5", "true");
   }
-  auto reader = co_await content::Reader::open(call.store(), found->space, call.target.object,
-                                               blob.content, span.offset, span.count);
+  const content::Place place{found->space, call.target.object};
+  const store::Guard head{head_key(call, found->space, found->row), found->record};
+  auto reader = co_await content::Reader::open(call.store(), place, blob.content, span.offset,
+                                               span.count, head);
   if (!reader) {
     if (reader.error() == store::Error::kConflict) co_return std::optional<http::Reply>();
     co_return service::storage_error(reader.error());
@@ -115,7 +114,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
 
   http::Reply reply(range ? 206 : 200);
   reply.head.reserve(1024);
-  encode_properties(reply, call, blob);
+  encode_properties(reply, call, *found);
   if (range) reply.header("Content-Range", content_range(span, blob.content.length));
   if (!blob.http.content_md5.empty()) {
     reply.header(range ? "x-ms-blob-content-md5" : "Content-MD5", base64(blob.http.content_md5));

@@ -12,15 +12,20 @@ Outcome get_blob_properties(service::Call& call) {
   const Blob& blob = found->blob;
   http::Reply reply(200);
   reply.stream_length = blob.content.length;
-  encode_properties(reply, call, blob);
+  encode_properties(reply, call, *found);
   if (!blob.http.content_md5.empty()) reply.header("Content-MD5", base64(blob.http.content_md5));
-  if (blob.type == BlobType::kBlock) {
+  if (blob.type == BlobType::kBlock || blob.tier != Tier::kInferred) {
     reply.header("x-ms-access-tier", name(blob.tier));
     if (blob.tier == Tier::kInferred) {
       reply.header("x-ms-access-tier-inferred", "true");
     } else {
       reply.header("x-ms-access-tier-change-time", wire::http_date(blob.tier_changed));
     }
+  }
+  if (blob.rehydrate_to != Tier::kInferred) {
+    reply.header("x-ms-archive-status",
+                 "rehydrate-pending-to-" + ascii_lower(name(blob.rehydrate_to)));
+    reply.header("x-ms-rehydrate-priority", blob.rehydrate_priority);
   }
   co_return reply;
 }

@@ -12,6 +12,7 @@ using Outcome = Task<wire::Result<http::Reply>>;
 
 Outcome list_containers(service::Call& call);
 Outcome get_account_information(service::Call& call);
+Outcome get_blob_service_stats(service::Call& call);
 
 Outcome create_container(service::Call& call);
 Outcome get_container_properties(service::Call& call);  // and Get Container Metadata
@@ -23,6 +24,8 @@ Outcome delete_container(service::Call& call);
 Outcome list_blobs(service::Call& call);
 
 Outcome put_blob(service::Call& call);
+Outcome put_page_blob(service::Call& call);
+Outcome put_append_blob(service::Call& call);
 Outcome get_blob(service::Call& call);
 Outcome get_blob_properties(service::Call& call);
 Outcome get_blob_metadata(service::Call& call);
@@ -30,5 +33,24 @@ Outcome set_blob_properties(service::Call& call);
 Outcome set_blob_metadata(service::Call& call);
 Outcome lease_blob(service::Call& call);
 Outcome delete_blob(service::Call& call);
+Outcome undelete_blob(service::Call& call);
+Outcome snapshot_blob(service::Call& call);
+Outcome set_blob_tier(service::Call& call);
+Outcome set_blob_expiry(service::Call& call);
+Outcome set_blob_immutability_policy(service::Call& call);
+Outcome delete_blob_immutability_policy(service::Call& call);
+Outcome set_blob_legal_hold(service::Call& call);
+Outcome get_blob_tags(service::Call& call);
+
+Outcome put_block(service::Call& call);
+Outcome put_block_list(service::Call& call);
+Outcome get_block_list(service::Call& call);
+
+Outcome append_block(service::Call& call);
+Outcome append_blob_seal(service::Call& call);
+
+Outcome put_page(service::Call& call);
+Outcome clear_pages(service::Call& call);
+Outcome get_page_ranges(service::Call& call);
 
 }  // namespace kyanite::blob

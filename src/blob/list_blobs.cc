@@ -2,16 +2,15 @@
 //
 // A page is one snapshot. With a delimiter, names that share the part up to it fold into one
 // BlobPrefix and the scan jumps over them, so the cost follows what is returned.
+#include <algorithm>
 #include <set>
 
 #include "base/bytes.h"
 #include "blob/blob.h"
+#include "blob/blocks.h"
 #include "blob/handlers.h"
-#include "concurrency/etag.h"
+#include "blob/list_entry.h"
 #include "service/listing.h"
-#include "wire/date.h"
-#include "wire/query.h"
-#include "wire/version.h"
 #include "wire/xml.h"
 
 namespace kyanite::blob {
@@ -21,96 +20,153 @@ using service::Call;
 namespace {
 
 const std::set<std::string_view> kIncludes = {
-    "copy",       "deleted", "metadata",           "snapshots", "uncommittedblobs",
-    "versions",   "tags",    "immutabilitypolicy", "legalhold", "deletedwithversions",
-    "permissions"};
+    "copy", "deleted",   "metadata",           "snapshots",   "uncommittedblobs",   "versions",
+    "tags", "legalhold", "immutabilitypolicy", "permissions", "deletedwithversions"};
 
-struct Request {
-  service::Page page;
-  std::string_view delimiter;
-  bool metadata = false;
+// Walks the names of a container in order: those with heads and, if asked for, those that only have
+// uncommitted blocks.
+class Names {
+ public:
+  Names(const store::View& view, store::SpaceId space, std::string_view prefix, bool uncommitted)
+      : space_(space), heads_(view.scan(store::Range::partition_prefix(space, kHeads, prefix))) {
+    if (uncommitted) blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, prefix));
+  }
+
+  // To the first name at or after this one, or after every name with this prefix.
+  void seek(std::string_view name) { move(store::partition_prefix_bytes(space_, kHeads, name)); }
+  void skip_prefix(std::string_view prefix) {
+    move(store::after_prefix(store::partition_prefix_bytes(space_, kHeads, prefix)));
+  }
+  void skip_name(std::string_view name) { move(store::after_partition(space_, kHeads, name)); }
+
+  bool valid() const { return heads_->valid() || (blocks_ && blocks_->valid()); }
+  std::string name() const {
+    if (!heads_->valid()) return partition(*blocks_);
+    if (!blocks_ || !blocks_->valid()) return partition(*heads_);
+    return std::min(partition(*heads_), partition(*blocks_));
+  }
+  // The heads of name(), oldest first, the blob itself last. Moves on to the next name.
+  store::Result<std::vector<Head>> take(const std::string& name) {
+    std::vector<Head> heads;
+    while (heads_->valid() && partition(*heads_) == name) {
+      auto record = heads_->record();
+      if (!record) return record.error();
+      auto blob = store::decode<Blob>((*record)->value);
+      if (!blob) return store::Error::kCorrupt;
+      const auto key = store::Key::from_bytes(std::string(heads_->key()));
+      heads.push_back({std::string(key.row()), *record, std::move(*blob)});
+      heads_->next();
+    }
+    const auto age = [](const Head& head) {
+      const auto instant = parse_row(head.row);
+      return head.row.empty() ? INT64_MAX : std::max(instant.snapshot, instant.version).ticks;
+    };
+    std::sort(heads.begin(), heads.end(),
+              [&](const Head& a, const Head& b) { return age(a) < age(b); });
+    if (blocks_ && blocks_->valid() && partition(*blocks_) == name) skip_name(name);
+    return heads;
+  }
+  store::Result<void> status() const { return heads_->status(); }
+
+ private:
+  static std::string partition(const store::View::Cursor& cursor) {
+    return store::Key::from_bytes(std::string(cursor.key())).partition();
+  }
+  // Keys of the two families differ in one byte only.
+  void move(std::string key) {
+    if (key.empty()) return;
+    heads_->seek(key);
+    if (!blocks_) return;
+    key[8] = kBlocks;
+    blocks_->seek(key);
+  }
+
+  store::SpaceId space_;
+  std::unique_ptr<store::View::Cursor> heads_;
+  std::unique_ptr<store::View::Cursor> blocks_;
 };
 
-// Names that XML cannot hold are percent-encoded and marked.
-void write_name(wire::XmlWriter& xml, const Call& call, std::string_view name) {
-  if (wire::xml_can_hold(name) || call.version < wire::kEncodedNamesInLists) {
-    xml.element("Name", name);
-    return;
-  }
-  xml.open("Name").attribute("Encoded", "true").text(wire::percent_encode(name)).close("Name");
+// Where a page begins: a name and, within it, the row of the head to start with.
+struct Start {
+  std::string name;
+  std::string row;
+};
+constexpr char kRowMark = '\0';  // No blob name holds it.
+
+Start parse_start(const std::string& marker) {
+  const size_t mark = marker.find(kRowMark);
+  if (mark == std::string::npos) return {marker, {}};
+  return {marker.substr(0, mark), marker.substr(mark + 1)};
 }
 
-void write_properties(wire::XmlWriter& xml, const Call& call, const Blob& blob) {
-  xml.open("Properties");
-  xml.element("Creation-Time", wire::http_date(blob.created));
-  xml.element("Last-Modified", wire::http_date(blob.changed));
-  xml.element("Etag", concurrency::ETag{blob.changed}.unquoted());
-  xml.element("Content-Length", blob.content.length);
-  xml.element("Content-Type", blob.http.content_type);
-  xml.element("Content-Encoding", blob.http.content_encoding);
-  xml.element("Content-Language", blob.http.content_language);
-  if (call.version >= wire::kCrc64Replies) xml.element("Content-CRC64", "");
-  xml.element("Content-MD5", base64(blob.http.content_md5));
-  xml.element("Cache-Control", blob.http.cache_control);
-  xml.element("Content-Disposition", blob.http.content_disposition);
-  xml.element("BlobType", name(blob.type));
-  if (blob.type == BlobType::kBlock) {
-    xml.element("AccessTier", name(blob.tier));
-    if (blob.tier == Tier::kInferred) {
-      xml.element("AccessTierInferred", "true");
-    } else {
-      xml.element("AccessTierChangeTime", wire::http_date(blob.tier_changed));
+std::string write_start(const std::string& name, const Head& head) {
+  return service::write_marker(name + kRowMark + (head.row.empty() ? "base" : head.row));
+}
+
+// Drops what an earlier page already showed of this name.
+void drop_before(std::vector<Head>& heads, const std::string& row) {
+  if (row.empty()) return;
+  const auto first = std::find_if(heads.begin(), heads.end(), [&](const Head& head) {
+    return head.row.empty() ? true : head.row.substr(1) >= row.substr(1) && row != "base";
+  });
+  heads.erase(heads.begin(), first);
+}
+
+class Lister {
+ public:
+  Lister(wire::XmlWriter& xml, const Call& call, const service::Page& page, const ListShows& shows)
+      : xml_(xml),
+        call_(call),
+        page_(page),
+        shows_(shows),
+        delimiter_(call.query.get("delimiter")) {}
+
+  // Writes the entries of one page; returns the marker of the next one, empty at the end.
+  store::Result<std::string> write(const store::View& view, store::SpaceId space) {
+    Names names(view, space, page_.prefix, shows_.uncommitted);
+    const Start start = parse_start(page_.start);
+    if (!start.name.empty()) names.seek(start.name);
+    while (names.valid()) {
+      const std::string name = names.name();
+      auto heads = names.take(name);
+      if (!heads) return heads.error();
+      const bool uncommitted = heads->empty();
+      std::erase_if(*heads, [&](const Head& head) { return !is_shown(shows_, call_, head); });
+      if (heads->empty() && !uncommitted) continue;
+      const size_t cut =
+          delimiter_.empty() ? std::string::npos : name.find(delimiter_, page_.prefix.size());
+      if (cut != std::string::npos) {
+        if (count_ == page_.most) return service::write_marker(name);
+        const std::string prefix = name.substr(0, cut + delimiter_.size());
+        write_prefix_entry(xml_, call_, prefix);
+        ++count_;
+        names.skip_prefix(prefix);
+        continue;
+      }
+      if (name == start.name) drop_before(*heads, start.row);
+      if (uncommitted) {
+        if (count_ == page_.most) return service::write_marker(name);
+        write_uncommitted_entry(xml_, call_, name);
+        ++count_;
+      }
+      for (const auto& head : *heads) {
+        if (count_ == page_.most) return write_start(name, head);
+        write_entry(xml_, call_, shows_, name, head);
+        ++count_;
+      }
     }
+    if (auto status = names.status(); !status) return status.error();
+    return std::string();
   }
-  service::write_lease(xml, blob.lease, call.now);
-  xml.element("ServerEncrypted", "true");
-  xml.close("Properties");
-}
 
-void write_blob(wire::XmlWriter& xml, const Call& call, const Request& request,
-                std::string_view name, const Blob& blob) {
-  xml.open("Blob");
-  write_name(xml, call, name);
-  write_properties(xml, call, blob);
-  if (request.metadata) service::write_metadata(xml, blob.metadata);
-  if (call.version >= wire::kBlobTags) xml.element("OrMetadata", "");
-  xml.close("Blob");
-}
-
-void write_prefix(wire::XmlWriter& xml, const Call& call, std::string_view prefix) {
-  xml.open("BlobPrefix");
-  write_name(xml, call, prefix);
-  xml.close("BlobPrefix");
-}
-
-// Writes the entries of one page; returns the marker of the next one, empty at the end.
-store::Result<std::string> write_entries(wire::XmlWriter& xml, const Call& call,
-                                         const Request& request, store::SpaceId space,
-                                         const store::View& view) {
-  const auto& page = request.page;
-  auto cursor = view.scan(store::Range::partition_prefix(space, kHeads, page.prefix));
-  if (!page.start.empty()) cursor->seek(store::partition_prefix_bytes(space, kHeads, page.start));
-  for (uint64_t count = 0; cursor->valid(); ++count) {
-    const std::string name = store::Key::from_bytes(std::string(cursor->key())).partition();
-    if (count == page.most) return service::write_marker(name);
-    const size_t cut = request.delimiter.empty() ? std::string::npos
-                                                 : name.find(request.delimiter, page.prefix.size());
-    if (cut != std::string::npos) {
-      const std::string prefix = name.substr(0, cut + request.delimiter.size());
-      write_prefix(xml, call, prefix);
-      cursor->seek(store::after_prefix(store::partition_prefix_bytes(space, kHeads, prefix)));
-      continue;
-    }
-    auto record = cursor->record();
-    if (!record) return record.error();
-    const auto blob = store::decode<Blob>((*record)->value);
-    if (!blob) return store::Error::kCorrupt;
-    write_blob(xml, call, request, name, *blob);
-    cursor->next();
-  }
-  if (auto status = cursor->status(); !status) return status.error();
-  return std::string();
-}
+ private:
+  wire::XmlWriter& xml_;
+  const Call& call_;
+  const service::Page& page_;
+  const ListShows& shows_;
+  const std::string_view delimiter_;
+  uint64_t count_ = 0;
+};
 
 }  // namespace
 
@@ -119,8 +175,7 @@ Outcome list_blobs(Call& call) {
   if (!page) co_return page.error();
   auto include = service::decode_include(call, kIncludes);
   if (!include) co_return include.error();
-  const Request request{std::move(*page), call.query.get("delimiter"),
-                        include->contains("metadata")};
+  const ListShows shows = list_shows(*include);
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
 
@@ -128,11 +183,11 @@ Outcome list_blobs(Call& call) {
   xml.open("EnumerationResults")
       .attribute("ServiceEndpoint", call.endpoint)
       .attribute("ContainerName", call.target.container);
-  service::write_page(xml, request.page);
-  xml.optional("Delimiter", request.delimiter).open("Blobs");
+  service::write_page(xml, *page);
+  xml.optional("Delimiter", call.query.get("delimiter")).open("Blobs");
   std::string next_marker;
   auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto marker = write_entries(xml, call, request, container->space, view);
+    auto marker = Lister(xml, call, *page, shows).write(view, container->space);
     if (!marker) return marker.error();
     next_marker = std::move(*marker);
     return {};

@@ -1,5 +1,7 @@
 #include "blob/records.h"
 
+#include "base/bytes.h"
+
 namespace kyanite::blob {
 
 std::string_view name(BlobType type) {
@@ -37,8 +39,47 @@ std::string_view name(Tier tier) {
       return "Cold";
     case Tier::kArchive:
       return "Archive";
+    case Tier::kPremium:
+      return "Premium";
   }
   return "";
+}
+
+std::string_view name(CopyStatus status) {
+  switch (status) {
+    case CopyStatus::kNone:
+      return "";
+    case CopyStatus::kPending:
+      return "pending";
+    case CopyStatus::kSuccess:
+      return "success";
+    case CopyStatus::kAborted:
+      return "aborted";
+    case CopyStatus::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+namespace {
+constexpr char kSnapshotMark = 's';
+constexpr char kVersionMark = 'v';
+
+std::string marked_row(char mark, Time instant) {
+  std::string row(1, mark);
+  append_be64(row, static_cast<uint64_t>(instant.ticks));
+  return row;
+}
+}  // namespace
+
+std::string snapshot_row(Time snapshot) { return marked_row(kSnapshotMark, snapshot); }
+std::string version_row(Time version) { return marked_row(kVersionMark, version); }
+
+RowInstant parse_row(std::string_view row) {
+  if (row.size() != 9) return {};
+  const Time instant{static_cast<int64_t>(read_be64(row.data() + 1))};
+  if (row.front() == kSnapshotMark) return {instant, {}};
+  return {{}, instant};
 }
 
 }  // namespace kyanite::blob

@@ -17,9 +17,12 @@
 
 namespace kyanite::blob {
 
-// Families of a container's space.
-inline constexpr store::Family kHeads =
-    'H';  // partition: blob name; row: empty for the blob itself
+// Families of a container's space. The partition is the blob's name everywhere; content leaves are
+// content::kContentFamily.
+inline constexpr store::Family kHeads = 'H';   // row: see head_row()
+inline constexpr store::Family kBlocks = 'B';  // row: block id, decoded. Uncommitted blocks.
+inline constexpr store::Family kBlockLists =
+    'L';  // row: content id. Ids and sizes of the committed blocks.
 
 struct Container {
   store::SpaceId space = 0;  // The incarnation: where its blobs are.
@@ -74,8 +77,50 @@ struct HttpProperties {
   }
 };
 
-enum class Tier : uint8_t { kInferred, kHot, kCool, kCold, kArchive };
+// kInferred is the account's default, never set by a client.
+enum class Tier : uint8_t { kInferred, kHot, kCool, kCold, kArchive, kPremium };
 
+enum class CopyStatus : uint8_t { kNone, kPending, kSuccess, kAborted, kFailed };
+
+// The last copy into this blob.
+struct Copy {
+  std::string id;
+  std::string source;
+  CopyStatus status = CopyStatus::kNone;
+  std::string status_description;
+  uint64_t copied = 0;
+  uint64_t total = 0;
+  Time completed;
+  bool incremental = false;
+  Time destination_snapshot;  // of an incremental copy
+  template <class Io>
+  void fields(Io& io) {
+    io(1, id);
+    io(2, source);
+    io(3, status);
+    io(4, status_description);
+    io(5, copied);
+    io(6, total);
+    io(7, completed);
+    io(8, incremental);
+    io(9, destination_snapshot);
+  }
+};
+
+// Time-based retention of one blob or version.
+struct Immutability {
+  Time until;
+  bool locked = false;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, until);
+    io(2, locked);
+  }
+};
+
+using Tags = std::vector<std::pair<std::string, std::string>>;
+
+// A head: the blob itself, one of its snapshots, or one of its former versions.
 struct Blob {
   BlobType type = BlobType::kBlock;
   Time created;
@@ -86,6 +131,23 @@ struct Blob {
   service::StoredLease lease;
   Tier tier = Tier::kInferred;
   Time tier_changed;
+  Tier rehydrate_to = Tier::kInferred;  // Set while an archived blob is being brought back.
+  std::string rehydrate_priority;
+  Tags tags;
+  // Other heads of this blob may name the same content; it is deleted with the last of them.
+  bool content_shared = false;
+  uint64_t committed_blocks = 0;  // block blobs made of blocks, append blobs: how many
+  uint64_t sequence_number = 0;   // page blobs
+  bool sealed = false;            // append blobs
+  Time version;                   // The version id, where versioning is on.
+  Time deleted;                   // Set: soft-deleted since then,
+  Time removal;                   // and to be removed for good then.
+  Copy copy;
+  Immutability immutability;
+  bool legal_hold = false;
+  Time expires;            // Set Blob Expiry
+  std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
+  std::string key_nonce;   // and with this nonce
 
   template <class Io>
   void fields(Io& io) {
@@ -98,12 +160,41 @@ struct Blob {
     io(7, lease);
     io(8, tier);
     io(9, tier_changed);
+    io(10, rehydrate_to);
+    io(11, rehydrate_priority);
+    io(12, tags);
+    io(13, content_shared);
+    io(14, committed_blocks);
+    io(15, sequence_number);
+    io(16, sealed);
+    io(17, version);
+    io(18, deleted);
+    io(19, removal);
+    io(20, copy);
+    io(21, immutability);
+    io(22, legal_hold);
+    io(23, expires);
+    io(24, key_sha256);
+    io(25, key_nonce);
   }
 };
+
+// The row of a head within its partition: empty for the blob itself, 's' and the instant of a
+// snapshot, 'v' and the id of a former version. Instants are 8 bytes big endian, so rows sort by
+// age.
+std::string snapshot_row(Time snapshot);
+std::string version_row(Time version);
+// What a row says: at most one of the two is set.
+struct RowInstant {
+  Time snapshot;
+  Time version;
+};
+RowInstant parse_row(std::string_view row);
 
 std::string_view name(BlobType type);
 std::string_view name(auth::PublicAccess access);  // "" for none
 // What x-ms-access-tier says; an inferred tier is the account's default.
 std::string_view name(Tier tier);
+std::string_view name(CopyStatus status);  // "" for none
 
 }  // namespace kyanite::blob

@@ -1,25 +1,112 @@
 // Set Blob Properties: PUT /{container}/{blob}?comp=properties
 //
-// Naming any of the content headers sets them all: those absent are cleared.
+// Naming any of the content headers sets them all: those absent are cleared. Page blobs are resized
+// and get sequence numbers here as well, and requests that only do that leave the content headers
+// alone.
+#include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "concurrency/etag.h"
+#include "blob/pages.h"
 
 namespace kyanite::blob {
 
-Outcome set_blob_properties(service::Call& call) {
+using service::Call;
+using wire::Code;
+
+namespace {
+
+struct PageChanges {
+  std::optional<uint64_t> size;
+  std::optional<concurrency::SequenceAction> action;
+  std::optional<uint64_t> sequence_number;
+  bool any() const { return size || action; }
+};
+
+wire::Result<PageChanges> decode_page_changes(const Call& call) {
+  PageChanges changes;
+  if (call.headers().has("x-ms-blob-content-length")) {
+    auto size = decode_page_blob_size(call);
+    if (!size) return size.error();
+    changes.size = *size;
+  }
+  constexpr std::string_view kAction = "x-ms-sequence-number-action";
+  if (const auto text = call.headers().find(kAction)) {
+    if (equals_ignoring_case(*text, "max")) {
+      changes.action = concurrency::SequenceAction::kMax;
+    } else if (equals_ignoring_case(*text, "update")) {
+      changes.action = concurrency::SequenceAction::kUpdate;
+    } else if (equals_ignoring_case(*text, "increment")) {
+      changes.action = concurrency::SequenceAction::kIncrement;
+    } else {
+      return wire::invalid_header(kAction, *text);
+    }
+  }
+  auto number = decode_sequence_number(call);
+  if (!number) return number.error();
+  changes.sequence_number = *number;
+  return changes;
+}
+
+wire::Error sequence_error(concurrency::SequenceError error) {
+  constexpr std::string_view kNumber = "x-ms-blob-sequence-number";
+  switch (error) {
+    case concurrency::SequenceError::kValueMissing:
+      return wire::missing_header(kNumber);
+    case concurrency::SequenceError::kValueNotAllowed:
+      return Code::kUnsupportedHeader;
+    case concurrency::SequenceError::kValueOutOfRange:
+      return wire::invalid_header(kNumber, "");
+    case concurrency::SequenceError::kOverflow:
+      return Code::kSequenceNumberIncrementTooLarge;
+  }
+  CHECK(false);
+}
+
+bool names_content_headers(const Call& call) {
+  for (const std::string_view header :
+       {"x-ms-blob-content-type", "x-ms-blob-content-encoding", "x-ms-blob-content-language",
+        "x-ms-blob-content-disposition", "x-ms-blob-cache-control", "x-ms-blob-content-md5"}) {
+    if (call.headers().has(header)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Outcome set_blob_properties(Call& call) {
   auto properties = decode_http_properties(call);
   if (!properties) co_return properties.error();
+  auto changes = decode_page_changes(call);
+  if (!changes) co_return changes.error();
   auto checks = decode_checks(call, kChanges);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    blob->http = *properties;
-    blob->changed = concurrency::next_modified(call.now, blob->changed);
-    concurrency::on_write(blob->lease, call.now);
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> Outcome {
+    if (changes->any() && blob->type != BlobType::kPage)
+      co_return wire::Error(Code::kInvalidBlobType);
+    if (!changes->any() || names_content_headers(call)) blob->http = *properties;
+    if (changes->size) {
+      auto& content = blob->content;
+      if (*changes->size < content.length) {
+        const content::Place place{space, call.target.object};
+        auto cut = co_await content::overwrite(call.store(), commit, place, content, *changes->size,
+                                               content.length - *changes->size, {});
+        if (!cut) co_return service::storage_error(cut.error());
+      }
+      content.length = *changes->size;
+    }
+    if (changes->action) {
+      auto number = concurrency::apply_sequence_action(*changes->action, blob->sequence_number,
+                                                       changes->sequence_number);
+      if (!number) co_return sequence_error(number.error());
+      blob->sequence_number = *number;
+    }
+    touch(call, *blob);
     http::Reply reply(200);
     encode_changed(reply, blob->changed);
-    return reply;
+    if (blob->type == BlobType::kPage)
+      reply.header("x-ms-blob-sequence-number", blob->sequence_number);
+    co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);
 }

@@ -9,6 +9,7 @@
 #include "blob/blob.h"
 #include "service/body.h"
 #include "wire/crc64.h"
+#include "wire/version.h"
 
 namespace kyanite::blob {
 
@@ -22,16 +23,21 @@ constexpr size_t kHashInPlaceBytes = 16 * 1024;
 
 class Hashes {
  public:
-  Hashes() : md5_(EVP_MD_CTX_new()) { CHECK(EVP_DigestInit_ex(md5_, EVP_md5(), nullptr) == 1); }
+  explicit Hashes(bool with_md5) {
+    if (!with_md5) return;
+    md5_ = EVP_MD_CTX_new();
+    CHECK(EVP_DigestInit_ex(md5_, EVP_md5(), nullptr) == 1);
+  }
   ~Hashes() { EVP_MD_CTX_free(md5_); }
   Hashes(const Hashes&) = delete;
   Hashes& operator=(const Hashes&) = delete;
 
   void update(std::string_view bytes) {
-    CHECK(EVP_DigestUpdate(md5_, bytes.data(), bytes.size()) == 1);
+    if (md5_ != nullptr) CHECK(EVP_DigestUpdate(md5_, bytes.data(), bytes.size()) == 1);
     crc64_ = wire::crc64(crc64_, bytes);
   }
   std::string md5() {
+    if (md5_ == nullptr) return {};
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;
     CHECK(EVP_DigestFinal_ex(md5_, digest, &length) == 1);
@@ -40,7 +46,7 @@ class Hashes {
   uint64_t crc64() const { return crc64_; }
 
  private:
-  EVP_MD_CTX* md5_;
+  EVP_MD_CTX* md5_ = nullptr;
   uint64_t crc64_ = 0;
 };
 
@@ -83,13 +89,13 @@ Task<Stored> take(Call& call, Hashes& hashes, content::Writer& writer, Buffer ch
 
 }  // namespace
 
-Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most) {
+Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5) {
   auto claims = decode_claims(call);
   if (!claims) co_return claims.error();
   auto& body = *call.request.body;
   if (body.length() && *body.length() > most) co_return wire::Error(Code::kRequestBodyTooLarge);
 
-  Hashes hashes;
+  Hashes hashes(md5 == Md5::kAlways || !claims->md5.empty() || call.version < wire::kCrc64Replies);
   content::Writer writer(call.store());
   Uploaded uploaded;
   std::optional<wire::Error> failed;
@@ -123,6 +129,14 @@ Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most) {
   if (!pieces) co_return service::storage_error(pieces.error());
   uploaded.pieces = std::move(*pieces);
   co_return std::move(uploaded);
+}
+
+void encode_hash(http::Reply& reply, const Call& call, const Uploaded& uploaded) {
+  if (call.headers().has("Content-MD5") || call.version < wire::kCrc64Replies) {
+    reply.header("Content-MD5", base64(uploaded.md5));
+  } else {
+    reply.header("x-ms-content-crc64", wire::crc64_text(uploaded.crc64));
+  }
 }
 
 }  // namespace kyanite::blob

@@ -15,13 +15,21 @@ namespace kyanite::blob {
 struct Uploaded {
   content::Pieces pieces;
   uint64_t length = 0;
-  std::string md5;  // 16 bytes
+  std::string md5;  // 16 bytes; empty when it was not computed
   uint64_t crc64 = 0;
 };
+
+// MD5 costs ten times as much as everything else that happens to a byte, so it is computed only
+// where the protocol needs it.
+enum class Md5 { kAlways, kWhenSent };
 
 // Takes the whole body, at most `most` bytes (413 RequestBodyTooLarge beyond), verifying
 // Content-MD5, x-ms-content-crc64 and the announced length. Memory stays within two chunks whatever
 // the length.
-Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most);
+Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md5 md5);
+
+// Content-MD5 when the client sent one (or speaks a version before CRC-64), else
+// x-ms-content-crc64.
+void encode_hash(http::Reply& reply, const service::Call& call, const Uploaded& uploaded);
 
 }  // namespace kyanite::blob

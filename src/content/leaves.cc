@@ -1,62 +1,194 @@
+// Leaves: making, changing, copying and removing them.
+#include "content/leaves.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "base/bytes.h"
 #include "base/random.h"
 #include "content/content.h"
 
 namespace kyanite::content {
 
 namespace {
-std::string leaf_row(uint64_t content_id, uint64_t offset) {
-  std::string row;
-  append_be64(row, content_id);
-  append_be64(row, offset);
-  return row;
+
+uint64_t new_content_id() {
+  uint64_t id = 0;
+  while (id == 0) id = random_u64();
+  return id;
 }
 
-std::string content_row_prefix(uint64_t content_id) {
-  std::string row;
-  append_be64(row, content_id);
-  return row;
+void put_leaf(store::Commit& commit, const Place& place, uint64_t content_id, uint64_t offset,
+              const Pieces& pieces) {
+  auto leaf = std::make_shared<store::Record>();
+  encode_pieces(pieces, *leaf);
+  commit.writes.push_back({leaf_key(place, content_id, offset), std::move(leaf)});
 }
+
+// The pieces of one leaf of sparse content after [from, to) was replaced by `fresh` (which lie
+// within it). Gaps are written as zeros, none at the ends.
+Pieces edit_leaf(const Pieces& before, uint64_t from, uint64_t to, const Pieces& fresh) {
+  Pieces parts;
+  for (const auto& piece : before) {
+    if (!piece.is_zeros() && piece.offset < from) parts.push_back(piece.part(0, from));
+  }
+  parts.insert(parts.end(), fresh.begin(), fresh.end());
+  for (const auto& piece : before) {
+    if (!piece.is_zeros() && piece.end() > to) parts.push_back(piece.part(to, UINT64_MAX));
+  }
+  Pieces after;
+  for (auto& part : parts) {
+    if (!after.empty() && after.back().end() < part.offset) {
+      Piece zeros;
+      zeros.offset = after.back().end();
+      zeros.length = static_cast<uint32_t>(part.offset - zeros.offset);
+      after.push_back(std::move(zeros));
+    }
+    after.push_back(std::move(part));
+  }
+  return after;
+}
+
 }  // namespace
 
-Content put(store::Commit& commit, store::SpaceId space, std::string_view partition,
-            const Pieces& pieces) {
+Content put(store::Commit& commit, const Place& place, const Pieces& pieces) {
   Content content;
-  content.length = length_of(pieces);
   if (pieces.empty()) return content;
-  do {
-    content.id = random_u64();
-  } while (content.id == 0);
+  content.id = new_content_id();
+  content.length = length_of(pieces);
   for (size_t first = 0; first < pieces.size(); first += kPiecesPerLeaf) {
-    const size_t last = std::min(first + kPiecesPerLeaf, pieces.size());
-    auto leaf = std::make_shared<store::Record>();
-    encode_pieces(
-        Pieces(pieces.begin() + static_cast<long>(first), pieces.begin() + static_cast<long>(last)),
-        *leaf);
-    commit.writes.push_back(
-        {store::Key(space, kContentFamily, partition, leaf_row(content.id, pieces[first].offset)),
-         std::move(leaf)});
+    const auto begin = pieces.begin() + static_cast<long>(first);
+    const auto end =
+        pieces.begin() + static_cast<long>(std::min(first + kPiecesPerLeaf, pieces.size()));
+    put_leaf(commit, place, content.id, begin->offset, Pieces(begin, end));
     ++content.leaves;
   }
   return content;
 }
 
-Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, store::SpaceId space,
-                                 std::string_view partition, Content content) {
+void append(store::Commit& commit, const Place& place, Content& content, Pieces pieces) {
+  CHECK(!content.sparse);
+  if (pieces.empty()) return;
+  if (content.id == 0) content.id = new_content_id();
+  for (auto& piece : pieces) piece.offset += content.length;
+  for (size_t first = 0; first < pieces.size(); first += kPiecesPerLeaf) {
+    const auto begin = pieces.begin() + static_cast<long>(first);
+    const auto end =
+        pieces.begin() + static_cast<long>(std::min(first + kPiecesPerLeaf, pieces.size()));
+    put_leaf(commit, place, content.id, begin->offset, Pieces(begin, end));
+    ++content.leaves;
+  }
+  content.length = length_of(pieces);
+}
+
+namespace {
+
+struct GridLeaf {
+  uint64_t start = 0;
+  store::RecordPtr record;  // null: zeros so far
+};
+
+// The leaves that a write to [offset, end) touches. A clear only looks at those that exist, however
+// large its range.
+Task<store::Result<std::vector<GridLeaf>>> touched_leaves(store::Store& store, const Place& place,
+                                                          uint64_t content_id, uint64_t offset,
+                                                          uint64_t end, bool clear) {
+  std::vector<GridLeaf> leaves;
+  const uint64_t first = offset / kGridBytes * kGridBytes;
+  if (!clear) {
+    for (uint64_t start = first; start < end; start += kGridBytes) {
+      auto record = co_await store.get(leaf_key(place, content_id, start));
+      if (!record) co_return record.error();
+      leaves.push_back({start, std::move(*record)});
+    }
+    co_return std::move(leaves);
+  }
+  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(leaf_range(place, content_id));
+    for (cursor->seek(leaf_key(place, content_id, first).bytes()); cursor->valid();
+         cursor->next()) {
+      const uint64_t start = leaf_offset(cursor->key());
+      if (start >= end) break;
+      auto record = cursor->record();
+      if (!record) return record.error();
+      leaves.push_back({start, std::move(*record)});
+    }
+    return cursor->status();
+  });
+  if (!done) co_return done.error();
+  co_return std::move(leaves);
+}
+
+}  // namespace
+
+Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
+                                    Content& content, uint64_t offset, uint64_t length,
+                                    const Pieces& pieces) {
+  CHECK(content.sparse && offset + length <= content.length);
+  if (content.id == 0) {
+    if (pieces.empty()) co_return {};
+    content.id = new_content_id();
+  }
+  const uint64_t end = offset + length;
+  auto leaves = co_await touched_leaves(store, place, content.id, offset, end, pieces.empty());
+  if (!leaves) co_return leaves.error();
+  for (const auto& leaf : *leaves) {
+    Pieces before;
+    if (leaf.record != nullptr) {
+      auto decoded = decode_pieces(*leaf.record);
+      if (!decoded) co_return store::Error::kCorrupt;
+      before = std::move(*decoded);
+    }
+    const uint64_t from = std::max(leaf.start, offset);
+    const uint64_t to = std::min(leaf.start + kGridBytes, end);
+    Pieces fresh;
+    for (const auto& piece : pieces) {
+      if (piece.offset < to && piece.end() > from) fresh.push_back(piece.part(from, to));
+    }
+    const Pieces after = edit_leaf(before, from, to, fresh);
+    if (!after.empty()) {
+      put_leaf(commit, place, content.id, leaf.start, after);
+    } else if (leaf.record != nullptr) {
+      commit.writes.push_back({leaf_key(place, content.id, leaf.start), nullptr});
+    }
+  }
+  co_return {};
+}
+
+Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
+                                  const Content& content, const Place& to) {
+  Content copied = content;
+  if (content.id == 0) co_return copied;
+  copied.id = new_content_id();
+  copied.leaves = 0;
+  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(leaf_range(from, content.id));
+    for (; cursor->valid(); cursor->next()) {
+      const uint64_t offset = leaf_offset(cursor->key());
+      if (offset >= content.length) break;  // Appended after the head was read.
+      auto leaf = cursor->record();
+      if (!leaf) return leaf.error();
+      commit.writes.push_back({leaf_key(to, copied.id, offset), *leaf});
+      ++copied.leaves;
+    }
+    return cursor->status();
+  });
+  if (!done) co_return done.error();
+  if (content.sparse) copied.leaves = 0;
+  // Gone: the content was replaced after the head was read.
+  if (copied.leaves != content.leaves) co_return store::Error::kConflict;
+  co_return copied;
+}
+
+Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, const Place& place,
+                                 const Content& content) {
+  if (content.id == 0) co_return {};
   if (content.leaves == 1) {
-    commit.writes.push_back(
-        {store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)), nullptr});
+    commit.writes.push_back({leaf_key(place, content.id, 0), nullptr});
     co_return {};
   }
-  if (content.leaves == 0) co_return {};
-  const auto range =
-      store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
   auto& writes = commit.writes;
   co_return co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
+    auto cursor = view.scan(leaf_range(place, content.id));
     for (; cursor->valid(); cursor->next()) {
       writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
     }
@@ -64,125 +196,51 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, sto
   });
 }
 
-Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, store::SpaceId space,
-                                                          std::string_view partition,
-                                                          Content content, uint64_t offset,
-                                                          uint64_t length) {
-  std::unique_ptr<Reader> reader(new Reader(store));
-  reader->at_ = offset;
-  reader->end_ = offset + length;
-  CHECK(reader->end_ <= content.length);
-  if (length == 0) co_return std::move(reader);
-  if (content.leaves == 1) {
-    auto leaf =
-        co_await store.get(store::Key(space, kContentFamily, partition, leaf_row(content.id, 0)));
-    if (!leaf) co_return leaf.error();
-    // Gone: the content was replaced after the head was read.
-    if (*leaf == nullptr) co_return store::Error::kConflict;
-    reader->leaves_.push_back(std::move(*leaf));
-    co_return std::move(reader);
+store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view,
+                                                         const Place& place, const Content& content,
+                                                         uint64_t offset, uint64_t length,
+                                                         const store::Guard& head) {
+  std::vector<store::RecordPtr> leaves;
+  auto found = view.get(head.key);
+  if (!found) return found.error();
+  if (*found == nullptr || head.expected == nullptr || **found != *head.expected)
+    return store::Error::kConflict;
+  const uint64_t end = offset + length;
+  auto cursor = view.scan(leaf_range(place, content.id));
+  if (content.sparse)
+    cursor->seek(leaf_key(place, content.id, offset / kGridBytes * kGridBytes).bytes());
+  for (; cursor->valid(); cursor->next()) {
+    const uint64_t first = leaf_offset(cursor->key());
+    if (first >= end) break;
+    // Of leaves that begin before the range only the last can reach into it.
+    if (!content.sparse && first <= offset) leaves.clear();
+    auto leaf = cursor->record();
+    if (!leaf) return leaf.error();
+    leaves.push_back(std::move(*leaf));
   }
-  const auto range =
-      store::Range::rows(space, kContentFamily, partition, content_row_prefix(content.id));
-  uint64_t seen = 0;
+  if (auto status = cursor->status(); !status) return status.error();
+  return leaves;
+}
+
+Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
+                                 uint64_t offset, uint64_t length, const store::Guard& head) {
+  Pieces pieces;
+  if (content.id == 0 || length == 0) co_return pieces;
   auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid(); cursor->next()) {
-      const uint64_t first = read_be64(cursor->key().data() + cursor->key().size() - 8);
-      ++seen;
-      if (first >= reader->end_) continue;
-      // A leaf before the range is dropped once a later one is known to start at or before it.
-      if (first <= offset) reader->leaves_.clear();
-      auto leaf = cursor->record();
-      if (!leaf) return leaf.error();
-      reader->leaves_.push_back(std::move(*leaf));
+    auto leaves = find_leaves(view, place, content, offset, length, head);
+    if (!leaves) return leaves.error();
+    for (const auto& leaf : *leaves) {
+      auto decoded = decode_pieces(*leaf);
+      if (!decoded) return store::Error::kCorrupt;
+      for (const auto& piece : *decoded) {
+        if (piece.is_zeros() || piece.end() <= offset || piece.offset >= offset + length) continue;
+        pieces.push_back(piece.part(offset, offset + length));
+      }
     }
-    return cursor->status();
+    return {};
   });
   if (!done) co_return done.error();
-  if (seen != content.leaves) co_return store::Error::kConflict;
-  co_return std::move(reader);
-}
-
-std::optional<Reader::Shared> Reader::whole() const {
-  if (leaves_.size() != 1 || !leaves_.front()->refs.empty()) return {};
-  // One inline piece: its bytes are the tail of the value.
-  const auto& value = leaves_.front()->value;
-  auto pieces = decode_pieces(*leaves_.front());
-  if (!pieces || pieces->size() != 1) return {};
-  const auto& piece = pieces->front();
-  if (at_ < piece.offset || end_ > piece.offset + piece.length) return {};
-  const std::string_view bytes = std::string_view(value).substr(value.size() - piece.length);
-  return Shared{leaves_.front(), bytes.substr(at_ - piece.offset, end_ - at_)};
-}
-
-Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
-  while (at_ < end_) {
-    if (piece_ == pieces_.size()) {
-      if (leaf_ == leaves_.size()) co_return store::Error::kCorrupt;
-      auto pieces = decode_pieces(*leaves_[leaf_++]);
-      if (!pieces) co_return store::Error::kCorrupt;
-      pieces_ = std::move(*pieces);
-      piece_ = 0;
-      continue;
-    }
-    const Piece& piece = pieces_[piece_++];
-    const uint64_t piece_end = piece.offset + piece.length;
-    if (piece_end <= at_) continue;
-    if (piece.offset > at_) co_return store::Error::kCorrupt;  // Bytes are missing in between.
-    const uint64_t from = at_ - piece.offset;
-    const uint64_t count = std::min(piece_end, end_) - at_;
-    at_ += count;
-    if (!piece.ref)
-      co_return os::Bytes(
-          Buffer::copy_of(std::string_view(piece.inline_bytes).substr(from, count)));
-    co_return co_await store_.read(*piece.ref, static_cast<uint32_t>(piece.skip + from),
-                                   static_cast<uint32_t>(count), prefer_file);
-  }
-  co_return os::Bytes(Buffer());
-}
-
-Task<store::Result<void>> Writer::add(Buffer chunk) {
-  if (chunk.empty()) co_return {};
-  if (length_ == 0 && first_.empty() && chunk.size() <= kInlineBytes) {
-    first_ = std::move(chunk);
-    co_return {};
-  }
-  if (!first_.empty()) {
-    if (first_.size() + chunk.size() <= kInlineBytes) {
-      Buffer joined(kInlineBytes);
-      joined.append(first_.view());
-      joined.append(chunk.view());
-      first_ = std::move(joined);
-      co_return {};
-    }
-    if (auto done = co_await append(std::exchange(first_, Buffer())); !done) co_return done.error();
-  }
-  co_return co_await append(std::move(chunk));
-}
-
-Task<store::Result<void>> Writer::append(Buffer chunk) {
-  const auto size = static_cast<uint32_t>(chunk.size());
-  auto ref = co_await store_.append(std::move(chunk));
-  if (!ref) co_return ref.error();
-  Piece piece;
-  piece.offset = length_;
-  piece.length = size;
-  piece.ref = *ref;
-  pieces_.push_back(std::move(piece));
-  length_ += size;
-  co_return {};
-}
-
-Task<store::Result<Pieces>> Writer::finish() {
-  if (!first_.empty()) {
-    Piece piece;
-    piece.length = static_cast<uint32_t>(first_.size());
-    piece.inline_bytes.assign(first_.view());
-    pieces_.push_back(std::move(piece));
-    first_ = Buffer();
-  }
-  co_return std::move(pieces_);
+  co_return std::move(pieces);
 }
 
 }  // namespace kyanite::content

@@ -6,14 +6,12 @@
 
 namespace kyanite::service {
 
-namespace {
 std::string md5(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_md5(), nullptr) == 1);
   return std::string(reinterpret_cast<char*>(digest), length);
 }
-}  // namespace
 
 wire::Error body_error(http::BodyError error) {
   switch (error) {

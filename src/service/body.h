@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/task.h"
 #include "service/call.h"
@@ -14,6 +15,9 @@ inline constexpr size_t kMaxXmlBody = 8 * 1024 * 1024;
 
 // The whole body; Content-MD5, when sent, is verified. Longer than `most`: 413 RequestBodyTooLarge.
 Task<wire::Result<std::string>> read_body(Call& call, size_t most);
+
+// The 16 bytes of the digest.
+std::string md5(std::string_view bytes);
 
 // What a broken body means to the client, should it still listen.
 wire::Error body_error(http::BodyError error);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/executor.h"
 #include "http/message.h"
+#include "service/settings.h"
 #include "store/locks.h"
 #include "store/store.h"
 #include "wire/error.h"
@@ -20,6 +21,7 @@
 namespace kyanite::service {
 
 struct Operation;
+class Service;
 
 // What all requests share. Lives as long as the server.
 struct Context {
@@ -29,6 +31,7 @@ struct Context {
   Workers& workers;  // for hashing large bodies
   const Clock& clock;
   const auth::Accounts& accounts;
+  SettingsTable settings = {};
 };
 
 struct Call {
@@ -38,6 +41,7 @@ struct Call {
 
   http::Request& request;
   Context& context;
+  const Service* service = nullptr;  // The one that serves it.
   store::Hold hold;  // What this request reads stays readable until its last byte is sent.
   Time now;          // One instant for all decisions of the request.
 
@@ -52,6 +56,7 @@ struct Call {
 
   const http::Headers& headers() const { return request.headers; }
   store::Store& store() const { return context.store; }
+  const AccountSettings& settings() const { return context.settings.of(target.account); }
 };
 
 }  // namespace kyanite::service

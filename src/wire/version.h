@@ -41,6 +41,7 @@ inline constexpr Version kEncryptionScopes{20190707};
 inline constexpr Version kBlobTags{20191212};
 inline constexpr Version kVersionLevelImmutability{20200612};
 inline constexpr Version kEncodedNamesInLists{20210212};
+inline constexpr Version kLargeAppendBlocks{20221102};
 // What an anonymous request without a version gets.
 inline constexpr Version kOldestVersion{20090919};
 

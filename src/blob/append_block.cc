@@ -1,0 +1,110 @@
+// Append Block: PUT /{container}/{blob}?comp=appendblock
+//
+// Appenders wait in line for the blob; each adds one leaf at the end in one commit, so concurrent
+// appends interleave whole blocks and none is lost.
+#include "blob/append_block.h"
+
+#include "base/bytes.h"
+#include "blob/new_blob.h"
+#include "wire/version.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+uint64_t max_append_bytes(wire::Version version) {
+  constexpr uint64_t kMiB = 1024 * 1024;
+  return version >= wire::kLargeAppendBlocks ? 100 * kMiB : 4 * kMiB;
+}
+
+namespace {
+wire::Result<std::optional<uint64_t>> decode_number(const Call& call, std::string_view header) {
+  const auto text = call.headers().find(header);
+  if (!text || text->empty()) return std::optional<uint64_t>();
+  const auto number = parse_uint(*text);
+  if (!number) return wire::invalid_header(header, *text);
+  return number;
+}
+}  // namespace
+
+wire::Result<concurrency::AppendConditions> decode_append_conditions(const Call& call) {
+  auto position = decode_number(call, "x-ms-blob-condition-appendpos");
+  if (!position) return position.error();
+  auto max_size = decode_number(call, "x-ms-blob-condition-maxsize");
+  if (!max_size) return max_size.error();
+  return concurrency::AppendConditions{*position, *max_size};
+}
+
+wire::Error append_error(concurrency::AppendError error) {
+  switch (error) {
+    case concurrency::AppendError::kPositionNotMet:
+      return Code::kAppendPositionConditionNotMet;
+    case concurrency::AppendError::kMaxSizeNotMet:
+      return Code::kMaxBlobSizeConditionNotMet;
+  }
+  CHECK(false);
+}
+
+Outcome append_uploaded(Call& call, const Uploaded& uploaded) {
+  auto conditions = decode_append_conditions(call);
+  if (!conditions) co_return conditions.error();
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> wire::Result<http::Reply> {
+    if (blob->type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
+    if (blob->sealed) return wire::Error(Code::kBlobIsSealed);
+    if (blob->committed_blocks >= kMaxAppendBlocks)
+      return wire::Error(Code::kBlockCountExceedsLimit);
+    const uint64_t offset = blob->content.length;
+    auto allowed = concurrency::check_append(*conditions, offset, uploaded.length);
+    if (!allowed) return append_error(allowed.error());
+    const content::Place place{space, call.target.object};
+    content::append(commit, place, blob->content, uploaded.pieces);
+    ++blob->committed_blocks;
+    touch(call, *blob);
+    http::Reply reply(201);
+    encode_changed(reply, blob->changed);
+    encode_hash(reply, call, uploaded);
+    reply.header("x-ms-blob-append-offset", offset);
+    reply.header("x-ms-blob-committed-block-count", blob->committed_blocks);
+    reply.header("x-ms-request-server-encrypted", "true");
+    return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+Outcome append_block(Call& call) {
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
+  auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent);
+  if (!uploaded) co_return uploaded.error();
+  if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
+  co_return co_await append_uploaded(call, *uploaded);
+}
+
+Outcome append_blob_seal(Call& call) {
+  auto conditions = decode_append_conditions(call);
+  if (!conditions) co_return conditions.error();
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
+                  store::Commit&) -> wire::Result<http::Reply> {
+    if (blob->type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
+    auto allowed = concurrency::check_append({conditions->position, {}}, blob->content.length, 0);
+    if (!allowed) return append_error(allowed.error());
+    if (!blob->sealed) {
+      blob->sealed = true;
+      touch(call, *blob);
+    }
+    http::Reply reply(200);
+    encode_changed(reply, blob->changed);
+    reply.header("x-ms-blob-sealed", "true");
+    return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

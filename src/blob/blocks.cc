@@ -1,0 +1,35 @@
+#include "blob/blocks.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/bytes.h"
+#include "blob/records.h"
+#include "store/fields.h"
+
+namespace kyanite::blob {
+
+store::RecordPtr to_record(const Block& block, const content::Pieces& pieces) {
+  auto record = std::make_shared<store::Record>();
+  content::encode_pieces(pieces, *record);
+  Block stored = block;
+  stored.pieces = std::move(record->value);
+  record->value = store::encode(stored);
+  return record;
+}
+
+std::optional<content::Pieces> pieces_of(const Block& block, const store::Record& record) {
+  return content::decode_pieces({block.pieces, record.refs});
+}
+
+store::Key block_key(store::SpaceId space, std::string_view blob, std::string_view block_id) {
+  return store::Key(space, kBlocks, blob, block_id);
+}
+
+store::Key block_list_key(store::SpaceId space, std::string_view blob, uint64_t content_id) {
+  std::string row;
+  append_be64(row, content_id);
+  return store::Key(space, kBlockLists, blob, row);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,64 @@
+// Blocks: the parts a block blob is uploaded in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "content/content.h"
+#include "store/key.h"
+#include "store/store.h"
+
+namespace kyanite::blob {
+
+inline constexpr size_t kMaxBlockIdBytes = 64;
+inline constexpr size_t kMaxCommittedBlocks = 50'000;
+inline constexpr size_t kMaxUncommittedBlocks = 100'000;
+inline constexpr int64_t kUncommittedLifeSeconds = 7 * 24 * 3600;
+
+// The row of the record that says that a blob has uncommitted blocks; no block id is empty.
+inline constexpr std::string_view kBlocksMark = "";
+
+// What that record holds: ids of one blob's uncommitted blocks have one length.
+struct BlocksMark {
+  uint64_t id_bytes = 0;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, id_bytes);
+  }
+};
+
+// An uncommitted block.
+struct Block {
+  Time staged;
+  uint64_t size = 0;
+  std::string pieces;  // encoded; its runs are the record's refs
+  template <class Io>
+  void fields(Io& io) {
+    io(1, staged);
+    io(2, size);
+    io(3, pieces);
+  }
+};
+
+// The committed blocks of one content, in order: decoded id and size.
+struct BlockList {
+  std::vector<std::pair<std::string, uint64_t>> blocks;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, blocks);
+  }
+};
+
+// A block as a record, and its pieces back.
+store::RecordPtr to_record(const Block& block, const content::Pieces& pieces);
+std::optional<content::Pieces> pieces_of(const Block& block, const store::Record& record);
+
+store::Key block_key(store::SpaceId space, std::string_view blob, std::string_view block_id);
+store::Key block_list_key(store::SpaceId space, std::string_view blob, uint64_t content_id);
+
+}  // namespace kyanite::blob

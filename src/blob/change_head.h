@@ -1,0 +1,33 @@
+// Changing one head in place, be it the blob itself, a snapshot or a version: tiers, tags,
+// policies, holds, expiry.
+#pragma once
+
+#include "base/task.h"
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+// `edit(Blob&) -> wire::Result<http::Reply>` may be called again after a conflict.
+template <class Edit>
+Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& checks, Edit edit) {
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto found = co_await find_blob(call);
+    if (!found) co_return found.error();
+    if (auto passed = check_blob(call, checks, found->blob); !passed) co_return passed.error();
+    wire::Result<http::Reply> reply = edit(found->blob);
+    if (!reply) co_return reply;
+    const auto key = head_key(call, found->space, found->row);
+    store::Commit commit;
+    commit.guards.push_back({key, found->record});
+    commit.writes.push_back({key, service::to_record(found->blob)});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return reply;
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+}  // namespace kyanite::blob

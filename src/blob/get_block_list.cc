@@ -1,0 +1,109 @@
+// Get Block List: GET /{container}/{blob}?comp=blocklist
+#include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/blocks.h"
+#include "blob/handlers.h"
+#include "wire/xml.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+struct Lists {
+  bool committed = true;
+  bool uncommitted = false;
+};
+
+wire::Result<Lists> decode_lists(const Call& call) {
+  const std::string type = ascii_lower(call.query.get("blocklisttype"));
+  if (type.empty() || type == "committed") return Lists{true, false};
+  if (type == "uncommitted") return Lists{false, true};
+  if (type == "all") return Lists{true, true};
+  return wire::invalid_query("blocklisttype", call.query.get("blocklisttype"));
+}
+
+void write_block(wire::XmlWriter& xml, std::string_view id, uint64_t size) {
+  xml.open("Block").element("Name", base64(id)).element("Size", size).close("Block");
+}
+
+// True when there is any.
+Task<wire::Result<bool>> write_uncommitted(Call& call, store::SpaceId space, wire::XmlWriter& xml) {
+  bool any = false;
+  xml.open("UncommittedBlocks");
+  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    for (; cursor->valid(); cursor->next()) {
+      const auto key = store::Key::from_bytes(std::string(cursor->key()));
+      if (key.row() == kBlocksMark) continue;
+      auto record = cursor->record();
+      if (!record) return record.error();
+      const auto block = store::decode<Block>((*record)->value);
+      if (!block) return store::Error::kCorrupt;
+      write_block(xml, key.row(), block->size);
+      any = true;
+    }
+    return cursor->status();
+  });
+  if (!listed) co_return service::storage_error(listed.error());
+  xml.close("UncommittedBlocks");
+  co_return any;
+}
+
+Task<wire::Result<void>> write_committed(Call& call, store::SpaceId space, const Blob& blob,
+                                         wire::XmlWriter& xml) {
+  BlockList list;
+  if (blob.committed_blocks > 0) {
+    auto loaded = co_await service::load<BlockList>(
+        call, block_list_key(space, call.target.object, blob.content.id));
+    if (!loaded) co_return loaded.error();
+    list = loaded->value.value_or(BlockList());
+  }
+  xml.open("CommittedBlocks");
+  for (const auto& [id, size] : list.blocks) write_block(xml, id, size);
+  xml.close("CommittedBlocks");
+  co_return wire::Result<void>();
+}
+
+}  // namespace
+
+Outcome get_block_list(Call& call) {
+  auto lists = decode_lists(call);
+  if (!lists) co_return lists.error();
+  auto container = co_await load_container(call);
+  if (!container) co_return container.error();
+  auto found = co_await read_blob(call, concurrency::kAcceptsTags);
+  // A blob that has only uncommitted blocks has no head, and no conditions or leases to be checked.
+  if (!found && found.error().code != Code::kBlobNotFound) co_return found.error();
+  if (found && found->blob.type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+
+  wire::XmlWriter xml;
+  xml.open("BlockList");
+  if (lists->committed) {
+    const Blob blob = found ? found->blob : Blob();
+    if (auto written = co_await write_committed(call, container->space, blob, xml); !written)
+      co_return written.error();
+  }
+  bool any_uncommitted = false;
+  if (lists->uncommitted || !found) {
+    wire::XmlWriter unshown;
+    auto any =
+        co_await write_uncommitted(call, container->space, lists->uncommitted ? xml : unshown);
+    if (!any) co_return any.error();
+    any_uncommitted = *any;
+  }
+  if (!found && !any_uncommitted) co_return found.error();
+  xml.close("BlockList");
+  http::Reply reply(200);
+  if (found) {
+    encode_changed(reply, found->blob.changed);
+    reply.header("x-ms-blob-content-length", found->blob.content.length);
+  }
+  reply.header("Content-Type", "application/xml");
+  reply.body = xml.take();
+  co_return reply;
+}
+
+}  // namespace kyanite::blob

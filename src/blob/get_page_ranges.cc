@@ -1,0 +1,175 @@
+// Get Page Ranges: GET /{container}/{blob}?comp=pagelist, with prevsnapshot the difference to a
+// snapshot
+#include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "blob/pages.h"
+#include "service/listing.h"
+#include "wire/date.h"
+#include "wire/xml.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+constexpr uint64_t kMaxRanges = 10'000;
+
+struct PageRange {
+  uint64_t start = 0;
+  uint64_t end = 0;  // exclusive
+  bool clear = false;
+};
+using PageRanges = std::vector<PageRange>;
+
+// Ranges that touch become one. Written bytes count as whole pages.
+void add(PageRanges& ranges, uint64_t start, uint64_t end, bool clear) {
+  if (!ranges.empty() && ranges.back().end == start && ranges.back().clear == clear) {
+    ranges.back().end = end;
+  } else {
+    ranges.push_back({start, end, clear});
+  }
+}
+
+PageRanges written(const content::Pieces& pieces) {
+  PageRanges ranges;
+  for (const auto& piece : pieces) add(ranges, piece.offset, piece.end(), false);
+  return ranges;
+}
+
+const content::Piece* piece_at(const content::Pieces& pieces, size_t& next, uint64_t offset) {
+  while (next < pieces.size() && pieces[next].end() <= offset) ++next;
+  return next < pieces.size() && pieces[next].offset <= offset ? &pieces[next] : nullptr;
+}
+
+// Where the two differ: runs are never changed, so the same part of the same run is the same bytes.
+PageRanges difference(const content::Pieces& before, const content::Pieces& after, Span span) {
+  PageRanges ranges;
+  size_t next_before = 0;
+  size_t next_after = 0;
+  const uint64_t end = span.offset + span.count;
+  const auto stop_of = [&](const content::Piece* piece, const content::Pieces& pieces,
+                           size_t next) {
+    if (piece != nullptr) return piece->end();
+    return next < pieces.size() ? pieces[next].offset : end;
+  };
+  for (uint64_t at = span.offset; at < end;) {
+    const auto* old_piece = piece_at(before, next_before, at);
+    const auto* new_piece = piece_at(after, next_after, at);
+    const uint64_t stop = std::min(
+        {end, stop_of(old_piece, before, next_before), stop_of(new_piece, after, next_after)});
+    if (new_piece != nullptr) {
+      if (old_piece == nullptr ||
+          !old_piece->part(at, stop).same_bytes(new_piece->part(at, stop))) {
+        add(ranges, at, stop, false);
+      }
+    } else if (old_piece != nullptr) {
+      add(ranges, at, stop, true);
+    }
+    at = stop;
+  }
+  return ranges;
+}
+
+// The snapshot that prevsnapshot (or x-ms-previous-snapshot-url) names.
+Task<wire::Result<std::optional<Found>>> find_previous(Call& call, store::SpaceId space) {
+  const auto text = call.query.find("prevsnapshot");
+  if (!text) co_return std::optional<Found>();
+  const auto instant = wire::parse_iso_date(*text);
+  if (!instant) co_return wire::invalid_query("prevsnapshot", *text);
+  if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
+    co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
+  }
+  Found found{space, snapshot_row(*instant), {}, {}};
+  auto loaded = co_await service::load<Blob>(call, head_key(call, space, found.row));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value || loaded->value->deleted.set())
+    co_return wire::Error(Code::kPreviousSnapshotNotFound);
+  found.record = std::move(loaded->record);
+  found.blob = std::move(*loaded->value);
+  co_return std::optional<Found>(std::move(found));
+}
+
+Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Found& found, Span span) {
+  const content::Place place{found.space, call.target.object};
+  const store::Guard head{head_key(call, found.space, found.row), found.record};
+  const uint64_t length = found.blob.content.length;
+  if (span.offset >= length) co_return content::Pieces();
+  const uint64_t count = std::min(span.count, length - span.offset);
+  auto pieces =
+      co_await content::load(call.store(), place, found.blob.content, span.offset, count, head);
+  if (!pieces) co_return service::storage_error(pieces.error());
+  co_return std::move(*pieces);
+}
+
+std::string write_ranges(const PageRanges& ranges, uint64_t most, bool paged) {
+  wire::XmlWriter xml;
+  xml.open("PageList");
+  std::string next_marker;
+  uint64_t count = 0;
+  for (const auto& range : ranges) {
+    if (count++ == most) {
+      std::string start;
+      append_uint(start, range.start);
+      next_marker = service::write_marker(start);
+      break;
+    }
+    const std::string_view tag = range.clear ? "ClearRange" : "PageRange";
+    xml.open(tag).element("Start", range.start).element("End", range.end - 1).close(tag);
+  }
+  if (paged) xml.element("NextMarker", next_marker);
+  xml.close("PageList");
+  return xml.take();
+}
+
+}  // namespace
+
+Outcome get_page_ranges(Call& call) {
+  auto range = decode_range(call);
+  if (!range) co_return range.error();
+  auto page = service::decode_page(call);
+  if (!page) co_return page.error();
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  if (!found) co_return found.error();
+  if (found->blob.type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
+  const uint64_t length = found->blob.content.length;
+  Span span{0, length};
+  if (*range) {
+    const auto clipped = clip(**range, length);
+    if (!clipped) co_return wire::Error(Code::kInvalidRange);
+    // Whole pages: a range within one covers it.
+    span.offset = clipped->offset / kPage * kPage;
+    span.count = (clipped->offset + clipped->count + kPage - 1) / kPage * kPage - span.offset;
+  }
+  if (!page->start.empty()) {
+    const auto start = parse_uint(page->start);
+    if (!start || *start < span.offset || *start >= span.offset + span.count) {
+      co_return wire::invalid_query("marker", *page->marker_text);
+    }
+    span.count -= *start - span.offset;
+    span.offset = *start;
+  }
+  auto previous = co_await find_previous(call, found->space);
+  if (!previous) co_return previous.error();
+  auto after = co_await load_pieces(call, *found, span);
+  if (!after) co_return after.error();
+  PageRanges ranges;
+  if (*previous) {
+    auto before = co_await load_pieces(call, **previous, span);
+    if (!before) co_return before.error();
+    ranges = difference(*before, *after, span);
+  } else {
+    ranges = written(*after);
+  }
+  http::Reply reply(200);
+  encode_changed(reply, found->blob.changed);
+  reply.header("x-ms-blob-content-length", length);
+  reply.header("Content-Type", "application/xml");
+  const bool paged = page->asked_results.has_value() || page->marker_text.has_value();
+  reply.body = write_ranges(ranges, paged ? std::min(page->most, kMaxRanges) : UINT64_MAX, paged);
+  co_return reply;
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,138 @@
+#include "blob/new_blob.h"
+
+#include "auth/authorize.h"
+#include "base/bytes.h"
+#include "blob/blocks.h"
+#include "wire/date.h"
+#include "wire/version.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+wire::Result<std::optional<Tier>> decode_tier(const Call& call, std::string_view header) {
+  const auto text = call.headers().find(header);
+  if (!text || text->empty()) return std::optional<Tier>();
+  static constexpr struct {
+    std::string_view name;
+    Tier tier;
+  } kTiers[] = {{"Hot", Tier::kHot},
+                {"Cool", Tier::kCool},
+                {"Cold", Tier::kCold},
+                {"Archive", Tier::kArchive}};
+  for (const auto& known : kTiers) {
+    if (equals_ignoring_case(*text, known.name)) return std::optional<Tier>(known.tier);
+  }
+  return wire::invalid_header(header, *text);
+}
+
+wire::Result<Immutability> decode_immutability(const Call& call) {
+  constexpr std::string_view kUntil = "x-ms-immutability-policy-until-date";
+  constexpr std::string_view kMode = "x-ms-immutability-policy-mode";
+  Immutability policy;
+  if (const auto until = call.headers().find(kUntil)) {
+    const auto time = wire::parse_http_date(*until);
+    if (!time) return wire::invalid_header(kUntil, *until);
+    policy.until = *time;
+  }
+  if (const auto mode = call.headers().find(kMode)) {
+    if (!equals_ignoring_case(*mode, "locked") && !equals_ignoring_case(*mode, "unlocked")) {
+      return wire::invalid_header(kMode, *mode);
+    }
+    policy.locked = equals_ignoring_case(*mode, "locked");
+  }
+  return policy;
+}
+
+wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
+  NewBlob fresh;
+  auto metadata = service::decode_metadata(call.headers());
+  if (!metadata) return metadata.error();
+  fresh.metadata = std::move(*metadata);
+  auto http = decode_http_properties(call);
+  if (!http) return http.error();
+  fresh.http = std::move(*http);
+  auto tags = decode_tags(call);
+  if (!tags) return tags.error();
+  fresh.tags = std::move(*tags);
+  auto tier = decode_tier(call, "x-ms-access-tier");
+  if (!tier) return tier.error();
+  if (*tier && type != BlobType::kBlock)
+    return wire::Error(Code::kAccessTierNotSupportedForBlobType);
+  fresh.tier = tier->value_or(Tier::kInferred);
+  auto immutability = decode_immutability(call);
+  if (!immutability) return immutability.error();
+  fresh.immutability = *immutability;
+  fresh.legal_hold = equals_ignoring_case(call.headers().get("x-ms-legal-hold"), "true");
+  if ((fresh.immutability.until.set() || fresh.legal_hold) && !call.settings().blob_immutability) {
+    return wire::Error(Code::kUnsupportedHeader)
+        .saying("Immutability policies and legal holds are switched off for this account.");
+  }
+  return fresh;
+}
+
+void fill_from_standard_headers(const Call& call, HttpProperties& http) {
+  const auto fill = [&](std::string& value, std::string_view header) {
+    if (value.empty()) value = call.headers().get(header);
+  };
+  fill(http.content_type, "Content-Type");
+  fill(http.content_encoding, "Content-Encoding");
+  fill(http.content_language, "Content-Language");
+  fill(http.cache_control, "Cache-Control");
+}
+
+Blob make_blob(const Call& call, BlobType type, const NewBlob& fresh,
+               const std::optional<Blob>& before) {
+  Blob blob;
+  blob.type = type;
+  blob.created = call.now;
+  if (before) {
+    blob.changed = before->changed;  // touch_new_version() makes it later than that.
+    blob.lease = before->lease;
+  }
+  blob.http = fresh.http;
+  if (blob.http.content_type.empty()) blob.http.content_type = "application/octet-stream";
+  blob.metadata = fresh.metadata;
+  blob.tags = fresh.tags;
+  blob.tier = fresh.tier;
+  if (blob.tier != Tier::kInferred) blob.tier_changed = call.now;
+  blob.immutability = fresh.immutability;
+  blob.legal_hold = fresh.legal_hold;
+  touch_new_version(call, blob);
+  return blob;
+}
+
+wire::Result<void> check_overwrite(const Call& call, const std::optional<Blob>& before) {
+  if (before && !auth::may_overwrite(call.caller))
+    return wire::Error(Code::kUnauthorizedBlobOverwrite);
+  return {};
+}
+
+Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
+  if (auto base = require_base(call); !base) co_return base.error();
+  auto container = co_await load_container(call);
+  if (!container) co_return container.error();
+  auto loaded = co_await service::load<Blob>(call, head_key(call, container->space));
+  if (!loaded) co_return loaded.error();
+  if (loaded->value && !is_visible(*loaded->value, call.now)) loaded->value.reset();
+  co_return check_blob(call, checks, loaded->value);
+}
+
+Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Commit& commit) {
+  // Most blobs never had blocks: the mark tells without a scan.
+  auto mark = co_await call.store().get(block_key(space, call.target.object, kBlocksMark));
+  if (!mark) co_return service::storage_error(mark.error());
+  if (*mark == nullptr) co_return wire::Result<void>();
+  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    for (; cursor->valid(); cursor->next()) {
+      commit.writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
+    }
+    return cursor->status();
+  });
+  if (!listed) co_return service::storage_error(listed.error());
+  co_return wire::Result<void>();
+}
+
+}  // namespace kyanite::blob

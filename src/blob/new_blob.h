@@ -1,0 +1,50 @@
+// What all operations that create or replace a blob decode and set alike.
+#pragma once
+
+#include <optional>
+
+#include "blob/blob.h"
+#include "blob/tags.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+struct NewBlob {
+  service::Metadata metadata;
+  HttpProperties http;
+  Tags tags;
+  Tier tier = Tier::kInferred;
+  Immutability immutability;
+  bool legal_hold = false;
+};
+
+// From the headers of Put Blob, Put Block List and their like. Properties come from x-ms-blob-*
+// headers.
+wire::Result<NewBlob> decode_new_blob(const service::Call& call, BlobType type);
+
+// Puts the standard content headers in place of x-ms-blob-* headers that are absent (Put Blob
+// only).
+void fill_from_standard_headers(const service::Call& call, HttpProperties& http);
+
+// A head for a blob of this type: new, or in the place of `before`, whose lease goes on.
+Blob make_blob(const service::Call& call, BlobType type, const NewBlob& fresh,
+               const std::optional<Blob>& before);
+
+// Refuses a create-only SAS where there is a blob already.
+wire::Result<void> check_overwrite(const service::Call& call, const std::optional<Blob>& before);
+
+// Refuses early what the commit would refuse anyway, before gigabytes are sent for nothing.
+Task<wire::Result<void>> check_before_body(service::Call& call, const Checks& checks);
+
+// Adds the removal of all uncommitted blocks to the commit.
+Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
+                                     store::Commit& commit);
+
+// x-ms-access-tier (or another header) by name; nothing when absent, 400 when unknown.
+wire::Result<std::optional<Tier>> decode_tier(const service::Call& call, std::string_view header);
+
+// x-ms-immutability-policy-until-date and -mode.
+wire::Result<Immutability> decode_immutability(const service::Call& call);
+
+}  // namespace kyanite::blob

@@ -1,0 +1,92 @@
+#include "blob/pages.h"
+
+#include "base/bytes.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+wire::Result<uint64_t> decode_page_blob_size(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-blob-content-length";
+  const auto text = call.headers().find(kHeader);
+  if (!text) return wire::missing_header(kHeader);
+  const auto size = parse_uint(*text);
+  if (!size || *size % kPage != 0 || *size > kMaxPageBlobBytes)
+    return wire::invalid_header(kHeader, *text);
+  return *size;
+}
+
+wire::Result<std::optional<uint64_t>> decode_sequence_number(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-blob-sequence-number";
+  const auto text = call.headers().find(kHeader);
+  if (!text || text->empty()) return std::optional<uint64_t>();
+  const auto number = parse_uint(*text);
+  if (!number || *number > concurrency::kMaxSequenceNumber)
+    return wire::invalid_header(kHeader, *text);
+  return number;
+}
+
+wire::Result<concurrency::SequenceConditions> decode_sequence_conditions(const Call& call) {
+  concurrency::SequenceConditions conditions;
+  const std::pair<std::string_view, std::optional<uint64_t>*> headers[] = {
+      {"x-ms-if-sequence-number-le", &conditions.at_most},
+      {"x-ms-if-sequence-number-lt", &conditions.less_than},
+      {"x-ms-if-sequence-number-eq", &conditions.equal}};
+  for (const auto& [header, value] : headers) {
+    const auto text = call.headers().find(header);
+    if (!text || text->empty()) continue;
+    *value = parse_uint(*text);
+    if (!*value) return wire::invalid_header(header, *text);
+  }
+  return conditions;
+}
+
+wire::Result<Span> decode_page_range(const Call& call) {
+  auto range = decode_range(call);
+  if (!range) return range.error();
+  if (!*range) return wire::missing_header("x-ms-range");
+  const uint64_t first = (*range)->first;
+  if (!(*range)->last || first % kPage != 0 || (*(*range)->last + 1) % kPage != 0) {
+    return wire::Error(Code::kInvalidPageRange);
+  }
+  return Span{first, *(*range)->last - first + 1};
+}
+
+Outcome write_pages(Call& call, Span range, const Uploaded* uploaded) {
+  auto sequence = decode_sequence_conditions(call);
+  if (!sequence) co_return sequence.error();
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  content::Pieces pieces;
+  if (uploaded != nullptr) {
+    pieces = uploaded->pieces;
+    for (auto& piece : pieces) piece.offset += range.offset;
+  }
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> Outcome {
+    if (blob->type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
+    if (!concurrency::sequence_conditions_met(*sequence, blob->sequence_number)) {
+      co_return wire::Error(Code::kSequenceNumberConditionNotMet);
+    }
+    if (range.offset >= blob->content.length || range.count > blob->content.length - range.offset) {
+      co_return wire::Error(Code::kInvalidPageRange);
+    }
+    const content::Place place{space, call.target.object};
+    auto written = co_await content::overwrite(call.store(), commit, place, blob->content,
+                                               range.offset, range.count, pieces);
+    if (!written) co_return service::storage_error(written.error());
+    touch(call, *blob);
+    http::Reply reply(201);
+    encode_changed(reply, blob->changed);
+    reply.header("x-ms-blob-sequence-number", blob->sequence_number);
+    if (uploaded != nullptr) {
+      encode_hash(reply, call, *uploaded);
+      reply.header("x-ms-request-server-encrypted", "true");
+    }
+    co_return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,95 @@
+// Put Block: PUT /{container}/{blob}?comp=block&blockid={id}
+//
+// A block is a record of its own beside the blob's head, which it neither reads twice nor changes:
+// many blocks of one blob are uploaded at the same time.
+#include "blob/put_block.h"
+#include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/blocks.h"
+#include "blob/handlers.h"
+#include "blob/new_blob.h"
+#include "blob/upload.h"
+#include "wire/version.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+constexpr Rules kStages{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
+                        concurrency::kAcceptsNone, Keep::kNothing, false};
+
+wire::Result<std::string> decode_block_id(const Call& call) {
+  const auto text = call.query.find("blockid");
+  if (!text)
+    return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", "blockid");
+  auto id = unbase64(*text);
+  if (!id || id->empty() || id->size() > kMaxBlockIdBytes)
+    return wire::invalid_query("blockid", *text);
+  return *id;
+}
+
+}  // namespace
+
+uint64_t max_block_bytes(wire::Version version) {
+  constexpr uint64_t kMiB = 1024 * 1024;
+  if (version >= wire::kLargeBlocks) return 4000 * kMiB;
+  if (version >= wire::kHundredMiBBlocks) return 100 * kMiB;
+  return 4 * kMiB;
+}
+
+Task<wire::Result<void>> stage_block(Call& call, const std::string& id,
+                                     const content::Pieces& pieces) {
+  auto checks = decode_checks(call, kStages);
+  if (!checks) co_return checks.error();
+  const auto mark_key = [&](store::SpaceId space) {
+    return block_key(space, call.target.object, kBlocksMark);
+  };
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto container = co_await load_container(call);
+    if (!container) co_return container.error();
+    const auto space = container->space;
+    auto head = co_await service::load<Blob>(call, head_key(call, space));
+    if (!head) co_return head.error();
+    if (head->value && !is_visible(*head->value, call.now)) head->value.reset();
+    if (auto passed = check_blob(call, *checks, head->value); !passed) co_return passed.error();
+    if (head->value && head->value->type != BlobType::kBlock)
+      co_return wire::Error(Code::kInvalidBlobType);
+    auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
+    if (!mark) co_return mark.error();
+    if (mark->value && mark->value->id_bytes != id.size())
+      co_return wire::Error(Code::kInvalidBlobOrBlock);
+
+    store::Commit commit;
+    commit.guards.push_back({mark_key(space), mark->record});
+    if (!mark->value)
+      commit.writes.push_back({mark_key(space), service::to_record(BlocksMark{id.size()})});
+    const Block block{call.now, content::length_of(pieces), {}};
+    commit.writes.push_back({block_key(space, call.target.object, id), to_record(block, pieces)});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return wire::Result<void>();
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+Outcome put_block(Call& call) {
+  auto id = decode_block_id(call);
+  if (!id) co_return id.error();
+  auto checks = decode_checks(call, kStages);
+  if (!checks) co_return checks.error();
+  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
+  auto uploaded = co_await receive_body(call, max_block_bytes(call.version), Md5::kWhenSent);
+  if (!uploaded) co_return uploaded.error();
+  if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
+  if (auto staged = co_await stage_block(call, *id, uploaded->pieces); !staged)
+    co_return staged.error();
+  http::Reply reply(201);
+  encode_hash(reply, call, *uploaded);
+  reply.header("x-ms-request-server-encrypted", "true");
+  co_return reply;
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,22 @@
+// What Put Block and Put Block From URL share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/task.h"
+#include "content/content.h"
+#include "service/call.h"
+#include "wire/error.h"
+#include "wire/version.h"
+
+namespace kyanite::blob {
+
+uint64_t max_block_bytes(wire::Version version);
+
+// Keeps the pieces as the uncommitted block of that (decoded) id, durably. Checks lease, blob type
+// and length of the id.
+Task<wire::Result<void>> stage_block(service::Call& call, const std::string& id,
+                                     const content::Pieces& pieces);
+
+}  // namespace kyanite::blob

@@ -1,0 +1,57 @@
+// Set Blob Expiry: PUT /{container}/{blob}?comp=expiry
+//
+// A blob past its expiry is gone for every request; its records are removed in the background.
+#include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "wire/date.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+
+namespace {
+
+constexpr std::string_view kOption = "x-ms-expiry-option";
+constexpr std::string_view kTime = "x-ms-expiry-time";
+
+// When the blob is to expire; unset: never.
+wire::Result<Time> decode_expiry(const Call& call, Time created) {
+  const auto option = call.headers().find(kOption);
+  if (!option) return wire::missing_header(kOption);
+  if (equals_ignoring_case(*option, "NeverExpire")) return Time();
+  const auto text = call.headers().find(kTime);
+  if (!text) return wire::missing_header(kTime);
+  if (equals_ignoring_case(*option, "Absolute")) {
+    const auto time = wire::parse_http_date(*text);
+    if (!time || *time <= call.now) return wire::invalid_header(kTime, *text);
+    return *time;
+  }
+  const auto millis = parse_uint(*text);
+  constexpr uint64_t kMostMillis = uint64_t{400} * 366 * 24 * 3600 * 1000;
+  if (!millis || *millis > kMostMillis) return wire::invalid_header(kTime, *text);
+  const int64_t ticks = static_cast<int64_t>(*millis) * (kTicksPerSecond / 1000);
+  if (equals_ignoring_case(*option, "RelativeToNow")) return Time{call.now.ticks + ticks};
+  if (equals_ignoring_case(*option, "RelativeToCreation")) return Time{created.ticks + ticks};
+  return wire::invalid_header(kOption, *option);
+}
+
+}  // namespace
+
+Outcome set_blob_expiry(Call& call) {
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
+                  store::Commit&) -> wire::Result<http::Reply> {
+    auto expiry = decode_expiry(call, blob->created);
+    if (!expiry) return expiry.error();
+    blob->expires = *expiry;
+    touch(call, *blob);
+    http::Reply reply(200);
+    encode_changed(reply, blob->changed);
+    return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,28 @@
+// Set Blob Legal Hold: PUT /{container}/{blob}?comp=legalhold
+#include "base/bytes.h"
+#include "blob/change_head.h"
+#include "blob/handlers.h"
+#include "blob/immutability.h"
+
+namespace kyanite::blob {
+
+Outcome set_blob_legal_hold(service::Call& call) {
+  constexpr std::string_view kHeader = "x-ms-legal-hold";
+  const auto text = call.headers().find(kHeader);
+  if (!text) co_return wire::missing_header(kHeader);
+  const bool hold = equals_ignoring_case(*text, "true");
+  if (!hold && !equals_ignoring_case(*text, "false"))
+    co_return wire::invalid_header(kHeader, *text);
+  if (auto offered = check_immutability_offered(call); !offered) co_return offered.error();
+  auto checks = decode_checks(call, kPolicies);
+  if (!checks) co_return checks.error();
+  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+    blob.legal_hold = hold;
+    http::Reply reply(200);
+    reply.header(kHeader, hold ? "true" : "false");
+    return reply;
+  };
+  co_return co_await change_head(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,56 @@
+// Snapshot Blob: PUT /{container}/{blob}?comp=snapshot
+//
+// The snapshot is one more head that names the same content. Pages are written in place, so a page
+// blob hands its content to the snapshot and goes on with a copy of the list of its pieces; bytes
+// are never copied.
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "concurrency/etag.h"
+#include "wire/date.h"
+
+namespace kyanite::blob {
+
+namespace {
+constexpr Rules kSnapshots{concurrency::LeaseUse::kShared, concurrency::Operation::kUpdate,
+                           concurrency::kAcceptsAll, Keep::kNothing, false};
+}
+
+Outcome snapshot_blob(service::Call& call) {
+  auto metadata = service::decode_metadata(call.headers());
+  if (!metadata) co_return metadata.error();
+  auto checks = decode_checks(call, kSnapshots);
+  if (!checks) co_return checks.error();
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> Outcome {
+    if (blob->copy.status == CopyStatus::kPending)
+      co_return wire::Error(wire::Code::kPendingCopyOperation);
+    // Two snapshots of one blob never share an instant: the row must be free.
+    const Time instant = call.now;
+    const auto key = head_key(call, space, snapshot_row(instant));
+    commit.guards.push_back({key, nullptr});
+    Blob snapshot = *blob;
+    snapshot.lease = {};
+    if (!metadata->empty()) {
+      snapshot.metadata = *metadata;
+      snapshot.changed = concurrency::next_modified(call.now, blob->changed);
+    }
+    if (blob->type == BlobType::kPage) {
+      const content::Place place{space, call.target.object};
+      auto copied = co_await content::copy(call.store(), commit, place, blob->content, place);
+      if (!copied) co_return service::storage_error(copied.error());
+      blob->content = *copied;
+    } else {
+      snapshot.content_shared = true;
+      blob->content_shared = true;
+    }
+    commit.writes.push_back({key, service::to_record(snapshot)});
+    http::Reply reply(201);
+    encode_state(reply, snapshot);
+    reply.header("x-ms-snapshot", wire::iso_date(instant));
+    reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
+    co_return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,48 @@
+// Undelete Blob: PUT /{container}/{blob}?comp=undelete
+//
+// Brings back the soft-deleted blob and all its soft-deleted snapshots. Doing so when nothing is
+// deleted succeeds as well.
+#include "blob/blob.h"
+#include "blob/handlers.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+Outcome undelete_blob(Call& call) {
+  auto container = co_await load_container(call);
+  if (!container) co_return container.error();
+  const auto space = container->space;
+  auto turn = co_await call.context.locks.lock(head_key(call, space).bytes());
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    store::Commit commit;
+    bool any = false;
+    auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+      auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object));
+      for (; cursor->valid(); cursor->next()) {
+        any = true;
+        auto record = cursor->record();
+        if (!record) return record.error();
+        auto blob = store::decode<Blob>((*record)->value);
+        if (!blob) return store::Error::kCorrupt;
+        if (!blob->deleted.set()) continue;
+        const auto key = store::Key::from_bytes(std::string(cursor->key()));
+        blob->deleted = {};
+        blob->removal = {};
+        commit.guards.push_back({key, *record});
+        commit.writes.push_back({key, service::to_record(*blob)});
+      }
+      return cursor->status();
+    });
+    if (!looked) co_return service::storage_error(looked.error());
+    if (!any) co_return wire::Error(Code::kBlobNotFound);
+    if (commit.writes.empty()) co_return http::Reply(200);
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return http::Reply(200);
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+}  // namespace kyanite::blob

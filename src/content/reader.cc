@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cstring>
+
+#include "content/leaves.h"
+
+namespace kyanite::content {
+
+Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, const Place& place,
+                                                          const Content& content, uint64_t offset,
+                                                          uint64_t length,
+                                                          const store::Guard& head) {
+  std::unique_ptr<Reader> reader(new Reader(store));
+  reader->at_ = offset;
+  reader->end_ = offset + length;
+  reader->sparse_ = content.sparse;
+  CHECK(reader->end_ <= content.length);
+  if (length == 0 || content.id == 0) co_return std::move(reader);
+  if (content.leaves == 1 && !content.sparse) {
+    // The usual case, and the only leaf never changes: no snapshot is needed.
+    auto leaf = co_await store.get(leaf_key(place, content.id, 0));
+    if (!leaf) co_return leaf.error();
+    if (*leaf == nullptr) co_return store::Error::kConflict;
+    reader->leaves_.push_back(std::move(*leaf));
+    co_return std::move(reader);
+  }
+  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
+    auto leaves = find_leaves(view, place, content, offset, length, head);
+    if (!leaves) return leaves.error();
+    reader->leaves_ = std::move(*leaves);
+    return {};
+  });
+  if (!done) co_return done.error();
+  co_return std::move(reader);
+}
+
+std::optional<Reader::Shared> Reader::whole() const {
+  if (leaves_.size() != 1 || !leaves_.front()->refs.empty()) return {};
+  // One inline piece: its bytes are the tail of the value.
+  const auto& value = leaves_.front()->value;
+  auto pieces = decode_pieces(*leaves_.front());
+  if (!pieces || pieces->size() != 1 || pieces->front().is_zeros()) return {};
+  const auto& piece = pieces->front();
+  if (at_ < piece.offset || end_ > piece.end()) return {};
+  const std::string_view bytes = std::string_view(value).substr(value.size() - piece.length);
+  return Shared{leaves_.front(), bytes.substr(at_ - piece.offset, end_ - at_)};
+}
+
+store::Result<bool> Reader::find_piece() {
+  while (true) {
+    while (piece_ < pieces_.size() && pieces_[piece_].end() <= at_) ++piece_;
+    if (piece_ < pieces_.size()) return true;
+    if (leaf_ == leaves_.size()) return false;
+    auto pieces = decode_pieces(*leaves_[leaf_++]);
+    if (!pieces) return store::Error::kCorrupt;
+    pieces_ = std::move(*pieces);
+    piece_ = 0;
+  }
+}
+
+Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
+  if (at_ == end_) co_return os::Bytes(Buffer());
+  auto found = find_piece();
+  if (!found) co_return found.error();
+  const Piece* piece = *found ? &pieces_[piece_] : nullptr;
+  // Only sparse content may have bytes that no piece holds.
+  if (!sparse_ && (piece == nullptr || piece->offset > at_)) co_return store::Error::kCorrupt;
+  if (piece == nullptr || piece->offset > at_ || piece->is_zeros()) {
+    uint64_t stop = end_;
+    if (piece != nullptr) stop = std::min(stop, piece->offset > at_ ? piece->offset : piece->end());
+    Buffer zeros(std::min<uint64_t>(stop - at_, kChunkBytes));
+    zeros.resize(std::min<uint64_t>(stop - at_, kChunkBytes));
+    std::memset(zeros.data(), 0, zeros.size());
+    at_ += zeros.size();
+    co_return os::Bytes(std::move(zeros));
+  }
+  const Piece part = piece->part(at_, end_);
+  at_ = part.end();
+  if (!part.ref) co_return os::Bytes(Buffer::copy_of(part.inline_bytes));
+  co_return co_await store_.read(*part.ref, part.skip, part.length, prefer_file);
+}
+
+}  // namespace kyanite::content

@@ -1,0 +1,40 @@
+// What Azure keeps in its management plane: switches of an account that no data-plane request can
+// set. They come from the configuration file and the command line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace kyanite::service {
+
+struct AccountSettings {
+  bool blob_versioning = false;    // Writes keep the former state as a version.
+  bool blob_immutability = false;  // Retention policies and legal holds can be set on blobs.
+  uint32_t container_retention_days =
+      0;  // Deleted containers can be restored this long; 0: not at all.
+  uint32_t deletion_window_s =
+      0;  // How long a deleted container's name stays taken, as in Azure about 30 s.
+};
+
+// Settings for all accounts and for particular ones. Immutable while serving.
+class SettingsTable {
+ public:
+  SettingsTable() = default;
+  explicit SettingsTable(AccountSettings common) : common_(common) {}
+
+  void set(std::string account, AccountSettings settings) {
+    by_account_[std::move(account)] = settings;
+  }
+  const AccountSettings& of(std::string_view account) const {
+    const auto found = by_account_.find(account);
+    return found == by_account_.end() ? common_ : found->second;
+  }
+
+ private:
+  AccountSettings common_;
+  std::map<std::string, AccountSettings, std::less<>> by_account_;
+};
+
+}  // namespace kyanite::service
