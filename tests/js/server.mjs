@@ -22,6 +22,9 @@ export const KEY =
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
+// Every port is the system's choice, so that any number of servers run side by side.
+export const FREE_PORTS = ['blob', 'queue', 'table', 'file', 'admin'].flatMap((name) => [`--${name}Port`, '0']);
+
 export class Server {
   // Flags are added to those that set ports and location; env to this process's environment. Pass `location` to serve data
   // that another server left; it is then not removed.
@@ -30,9 +33,8 @@ export class Server {
     server.ownsLocation = !location && !flags.includes('--inMemoryPersistence');
     if (server.ownsLocation) location = await mkdtemp(path.join(tmpdir(), 'kyanite-test-'));
     server.location = location;
-    const ports = ['--blobPort', '0', '--adminPort', '0'];
     const where = location ? ['--location', location] : [];
-    server.process = spawn(binary, [...ports, ...where, ...flags], {
+    server.process = spawn(binary, [...FREE_PORTS, ...where, ...flags], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -73,16 +75,19 @@ export class Server {
       throw new Error(`kyanite did not start (${outcome}): ${this.output}${this.log}`);
     }
     this.connectionString = /^ {2}(DefaultEndpointsProtocol=.*)$/m.exec(this.output)?.[1];
-    this.adminUrl = this.#url('Admin');
   }
 
-  #url(label) {
+  // "http://127.0.0.1:PORT/devstoreaccount1" of 'Blob', 'Queue', 'Table' or 'File'; undefined when it is not served.
+  url(label) {
     return new RegExp(`^ {2}${label} +(https?://\\S+)`, 'm').exec(this.output)?.[1];
   }
 
-  // "http://127.0.0.1:PORT/devstoreaccount1"
   get blobUrl() {
-    return this.#url('Blob');
+    return this.url('Blob');
+  }
+
+  get adminUrl() {
+    return this.url('Admin');
   }
 
   get pid() {

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { ACCOUNT, KEY, Server, run } from './server.mjs';
+import { ACCOUNT, FREE_PORTS, KEY, Server, run } from './server.mjs';
 
 let directory;
 before(async () => (directory = await mkdtemp(path.join(tmpdir(), 'kyanite-startup-'))));
@@ -31,7 +31,7 @@ test('mistakes are refused before anything is touched', async (t) => {
   for (const [name, flags, env, message] of cases) {
     await t.test(name, async () => {
       const location = path.join(directory, 'never');
-      const result = await run(['-l', location, '--blobPort', '0', '--adminPort', '0', ...flags], env);
+      const result = await run(['-l', location, ...FREE_PORTS, ...flags], env);
       assert.equal(result.code, 1);
       assert.match(result.errors, message);
       assert.equal(result.output, '');
@@ -43,14 +43,14 @@ test('mistakes are refused before anything is touched', async (t) => {
 test('an unwritable location is refused', async () => {
   const file = path.join(directory, 'a-file');
   await writeFile(file, '');
-  const result = await run(['-l', file, '--blobPort', '0', '--adminPort', '0']);
+  const result = await run(['-l', file, ...FREE_PORTS]);
   assert.equal(result.code, 1);
   assert.match(result.errors, /a-file/);
 });
 
 test('a second process on the same location is refused', async () => {
   const server = await Server.start();
-  const second = await run(['-l', server.location, '--blobPort', '0', '--adminPort', '0']);
+  const second = await run(['-l', server.location, ...FREE_PORTS]);
   assert.equal(second.code, 1);
   assert.match(second.errors, /Another Kyanite process/);
   await server.stop();
@@ -60,8 +60,7 @@ test('a taken port is named', async () => {
   const taken = net.createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address();
-  const flags = ['--inMemoryPersistence', '--adminPort', '0'];
-  const result = await run([...flags, '--blobPort', String(port)]);
+  const result = await run(['--inMemoryPersistence', ...FREE_PORTS, '--blobPort', String(port)]);
   taken.close();
   assert.equal(result.code, 1);
   assert.match(result.errors, new RegExp(`${port}`));
@@ -90,9 +89,9 @@ test('accounts come from environment and configuration; their keys are not print
 });
 
 test('flags without effect and services not served are said in the log', async () => {
-  const server = await Server.start({ flags: ['--disableTelemetry', '--queuePort', '12345'] });
+  const server = await Server.start({ flags: ['--disableTelemetry', '--smbPort', '12345'] });
   assert.match(server.log, /disableTelemetry/);
-  assert.match(server.log, /queue/);
+  assert.match(server.log, /smb service is not served/);
   await server.stop();
 });
 

@@ -20,6 +20,9 @@ STOP_TIMEOUT_S = 60
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
+# Every port is the system's choice, so that any number of servers run side by side.
+FREE_PORTS = [word for name in ("blob", "queue", "table", "file", "admin") for word in (f"--{name}Port", "0")]
+
 
 class Server:
     """A running server. Flags are added to those that set ports and location."""
@@ -32,14 +35,15 @@ class Server:
         self._log = tempfile.TemporaryFile()
         where = ["--location", location] if location else []
         self.process = subprocess.Popen(
-            [BINARY, "--blobPort", "0", "--adminPort", "0", *where, *flags],
+            [BINARY, *FREE_PORTS, *where, *flags],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env={**os.environ, **(env or {})})
         self.output = self._read_until_ready()
         self.connection_string = re.search(r"^  (DefaultEndpointsProtocol=.*)$", self.output, re.MULTILINE)[1]
-        self.blob_url = self._url("Blob")
-        self.admin_url = self._url("Admin")
+        self.blob_url = self.url("Blob")
+        self.admin_url = self.url("Admin")
 
-    def _url(self, label):
+    def url(self, label):
+        """Of "Blob", "Queue", "Table" or "File"; None when it is not served."""
         match = re.search(rf"^  {label} +(https?://\S+)", self.output, re.MULTILINE)
         return match and match[1]
 

@@ -1,0 +1,59 @@
+"""The Azure command line as it comes with Debian. Each call takes seconds to start, so few calls do much."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import harness
+
+
+class AzTest(harness.ServerTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        directory = tempfile.TemporaryDirectory(prefix="kyanite-az-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = pathlib.Path(directory.name)
+
+    def az(self, *arguments, fails=False):
+        environment = dict(os.environ, AZURE_CONFIG_DIR=str(self.directory / "config"),
+                           AZURE_CORE_COLLECT_TELEMETRY="false",
+                           AZURE_STORAGE_CONNECTION_STRING=self.server.connection_string)
+        done = subprocess.run(["az", "storage", *map(str, arguments), "--output", "json"], capture_output=True, text=True,
+                              env=environment, timeout=300)
+        if fails:
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            return done.stderr
+        self.assertEqual(done.returncode, 0, f"az {arguments}: {done.stderr}")
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def test_container_and_blob_there_and_back(self):
+        self.assertTrue(self.az("container", "create", "-n", "box")["created"])
+        self.assertFalse(self.az("container", "create", "-n", "box")["created"])
+        source, target = self.directory / "source", self.directory / "target"
+        source.write_bytes(os.urandom(100_000))
+        self.az("blob", "upload", "-c", "box", "-n", "a/b.bin", "-f", source, "--metadata", "colour=blue", "--no-progress")
+        self.az("blob", "download", "-c", "box", "-n", "a/b.bin", "-f", target, "--no-progress")
+        self.assertEqual(target.read_bytes(), source.read_bytes())
+        shown = self.az("blob", "show", "-c", "box", "-n", "a/b.bin")
+        self.assertEqual(shown["properties"]["contentLength"], 100_000)
+        self.assertEqual(shown["metadata"], {"colour": "blue"})
+        self.assertEqual([blob["name"] for blob in self.az("blob", "list", "-c", "box")], ["a/b.bin"])
+        self.az("blob", "delete", "-c", "box", "-n", "a/b.bin")
+        self.assertEqual(self.az("blob", "list", "-c", "box"), [])
+        self.assertTrue(self.az("container", "delete", "-n", "box")["deleted"])
+
+    def test_leases_keep_others_out(self):
+        self.az("container", "create", "-n", "leased")
+        source = self.directory / "leased-source"
+        source.write_text("x")
+        self.az("blob", "upload", "-c", "leased", "-n", "x", "-f", source, "--no-progress")
+        lease = self.az("blob", "lease", "acquire", "-c", "leased", "-b", "x", "--lease-duration", "60")
+        self.assertIn("LeaseIdMissing", self.az("blob", "delete", "-c", "leased", "-n", "x", fails=True))
+        self.az("blob", "delete", "-c", "leased", "-n", "x", "--lease-id", lease)
+
+    def test_errors_carry_their_code(self):
+        message = self.az("blob", "show", "-c", "nowhere", "-n", "x", fails=True)
+        self.assertRegex(message, "ContainerNotFound|BlobNotFound|ResourceNotFound|does not exist")
