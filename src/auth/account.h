@@ -38,6 +38,7 @@ class Accounts {
   // Null when there is no such account. The pointer lives as long as this object.
   const Account* find(std::string_view name) const;
   bool empty() const { return accounts_.empty(); }
+  const std::map<std::string, Account, std::less<>>& all() const { return accounts_; }
 
  private:
   std::map<std::string, Account, std::less<>> accounts_;

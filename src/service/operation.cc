@@ -27,8 +27,10 @@ wire::Result<const Operation*> route(std::span<const Operation> operations,
     path_known = true;
     if (operation.method != request.method) continue;
     nearest = &operation;
+    const auto& [parameter, value] = operation.query_selector;
     if (fits(operation.selectors[0], request.headers) &&
-        fits(operation.selectors[1], request.headers))
+        fits(operation.selectors[1], request.headers) &&
+        (parameter.empty() || equals_ignoring_case(query.get(parameter), value)))
       return &operation;
   }
   if (nearest != nullptr) {

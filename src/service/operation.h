@@ -34,6 +34,11 @@ struct Operation {
   Selector selectors[2];
   auth::Need need;
   Handler run = nullptr;
+  // A query parameter that selects it further. No name: none does.
+  struct {
+    std::string_view parameter;
+    std::string_view value;
+  } query_selector = {};
 
   bool reads() const { return method == "GET" || method == "HEAD"; }
 };

@@ -8,6 +8,7 @@
 #include "service/body.h"
 #include "service/directory.h"
 #include "service/storage.h"
+#include "service/xml_error.h"
 #include "store/fields.h"
 #include "wire/version.h"
 #include "wire/xml.h"
@@ -15,10 +16,6 @@
 namespace kyanite::service {
 
 namespace {
-
-wire::Error invalid_document(std::string_view reason) {
-  return wire::Error(wire::Code::kInvalidXmlDocument).with("Reason", reason);
-}
 
 store::Key properties_key(const Call& call) {
   return store::Key(directory_space(call.target.account), kPropertiesFamily,
@@ -96,9 +93,9 @@ class Reader {
     return rules;
   }
   void fail(std::string reason) {
-    if (!error_) error_ = invalid_document(reason);
+    if (!reason_) reason_ = std::move(reason);
   }
-  std::optional<wire::Error> error() const { return error_; }
+  const std::optional<std::string>& reason() const { return reason_; }
 
  private:
   void check_origins(std::string_view list) {
@@ -131,7 +128,7 @@ class Reader {
     if (names > kMaxCorsHeaders) fail("A maximum of 64 headers is allowed in a list.");
     if (prefixes > kMaxCorsPrefixes) fail("A maximum of 2 prefixed headers is allowed in a list.");
   }
-  std::optional<wire::Error> error_;
+  std::optional<std::string> reason_;
 };
 
 void write_boolean(wire::XmlWriter& xml, std::string_view tag, bool value) {
@@ -158,10 +155,11 @@ void write_metrics(wire::XmlWriter& xml, std::string_view tag, const Metrics& me
 wire::Result<void> merge_properties(std::string_view body, wire::Service service,
                                     ServiceProperties& properties) {
   pugi::xml_document document;
-  if (!document.load_buffer(body.data(), body.size()))
-    return invalid_document("The document could not be parsed.");
+  const auto parsed = document.load_buffer(body.data(), body.size());
+  if (!parsed) return invalid_xml(body, static_cast<size_t>(parsed.offset));
   const auto root = document.child("StorageServiceProperties");
-  if (!root) return invalid_document("StorageServiceProperties is missing.");
+  if (!root) return invalid_xml(body, 0, "StorageServiceProperties is missing.");
+  if (!root.first_child()) return invalid_xml(body, static_cast<size_t>(root.offset_debug()));
   const bool blob = service == wire::Service::kBlob;
   Reader reader;
   for (const auto& node : root.children()) {
@@ -188,8 +186,9 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
     } else {
       reader.fail(std::string(name) + " is not a property of this service.");
     }
+    if (const auto& reason = reader.reason())
+      return invalid_xml(body, static_cast<size_t>(node.offset_debug()), *reason);
   }
-  if (auto error = reader.error()) return *error;
   return {};
 }
 

@@ -1,0 +1,40 @@
+// Create Queue: PUT /{queue}
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "queue/handlers.h"
+#include "queue/queue.h"
+#include "service/directory.h"
+
+namespace kyanite::queue {
+
+namespace {
+// In any order; names differ in more than case.
+bool same_metadata(const service::Metadata& a, const service::Metadata& b) {
+  if (a.size() != b.size()) return false;
+  return std::all_of(a.begin(), a.end(), [&](const auto& item) {
+    return std::any_of(b.begin(), b.end(), [&](const auto& other) {
+      return equals_ignoring_case(item.first, other.first) && item.second == other.second;
+    });
+  });
+}
+}  // namespace
+
+Outcome create_queue(service::Call& call) {
+  auto metadata = service::decode_metadata(call.headers());
+  if (!metadata) co_return metadata.error();
+  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<http::Reply> {
+    if (queue) {
+      if (same_metadata(queue->metadata, *metadata)) return http::Reply(204);
+      return wire::Error(wire::Code::kQueueAlreadyExists);
+    }
+    queue.emplace();
+    queue->space = service::new_space();
+    queue->created = call.now;
+    queue->metadata = *metadata;
+    return http::Reply(201);
+  };
+  co_return co_await service::update<Queue>(call, queue_key(call), decide);
+}
+
+}  // namespace kyanite::queue

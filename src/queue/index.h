@@ -1,0 +1,61 @@
+// The order of a queue's messages in memory, so that taking one costs the same however many wait
+// and however many were deleted. A hint, kept in step with the commits of this process: commits are
+// guarded by the message's record, so a message the index is wrong about is neither handed out
+// twice nor lost. Thread-safe; no I/O. docs/decisions/queue-index.md
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "queue/window.h"
+
+namespace kyanite::queue {
+
+class Index {
+ public:
+  // A lane about which nothing is known from a position on.
+  struct Unknown {
+    Lane lane = Lane::kReady;
+    Position from;
+  };
+  struct Visible {
+    std::vector<Place> places;       // earliest first
+    std::optional<Unknown> unknown;  // What must be loaded to tell which message comes next.
+  };
+  // The first messages visible at `now`, at most `most`. Claimed ones are nobody else's until they
+  // are unclaimed, moved or removed.
+  Visible claim(Time now, size_t most);
+  Visible peek(Time now, size_t most);
+  void unclaim(const Place& place);
+
+  // To be told of every commit, once it has succeeded.
+  void added(const Place& place, Time expires);
+  void moved(const Place& from, const Place& to, Time expires);
+  void removed(const Place& place);
+  // The outcome of a commit is not known: everything must be loaded again.
+  void forget();
+
+  // One load at a time; see Window. False: it is known already, try again.
+  bool begin_load(const Unknown& unknown);
+  void finish_load(Lane lane, const std::vector<Window::Known>& found, const Position& until,
+                   uint64_t passed);
+  void abandon_load(Lane lane);
+  // The same to count: from where, and how many there are.
+  Position begin_count(Lane lane);
+  void finish_count(Lane lane, uint64_t beyond);
+
+  std::optional<uint64_t> count(Time now);
+  size_t size();
+  bool idle();
+
+ private:
+  Window& window(Lane lane) { return windows_[lane == Lane::kReady ? 0 : 1]; }
+  Visible visible(Time now, size_t most);
+
+  std::mutex mutex_;
+  std::array<Window, 2> windows_;
+};
+
+}  // namespace kyanite::queue

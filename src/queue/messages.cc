@@ -1,0 +1,279 @@
+#include "queue/messages.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "service/storage.h"
+
+namespace kyanite::queue {
+
+using service::storage_error;
+using service::to_record;
+
+namespace {
+
+// Messages claimed in the index; what was not moved or removed by the end is everyone's again.
+class Claims {
+ public:
+  explicit Claims(Index& index) : index_(index) {}
+  Claims(const Claims&) = delete;
+  Claims& operator=(const Claims&) = delete;
+  ~Claims() {
+    for (const Place& place : places_) index_.unclaim(place);
+  }
+
+  // Claims up to `most` altogether. Something to load when that is needed to go on.
+  std::optional<Index::Unknown> fill(Time now, size_t most) {
+    const auto more = index_.claim(now, most - places_.size());
+    places_.insert(places_.end(), more.places.begin(), more.places.end());
+    return more.unknown;
+  }
+  // The store has no such message, or none that can be read.
+  void drop(const Place& place) {
+    index_.removed(place);
+    std::erase(places_, place);
+  }
+  void moved(size_t which, const Place& to, Time expires) {
+    index_.moved(places_[which], to, expires);
+  }
+  void release() { places_.clear(); }
+  const std::vector<Place>& places() const { return places_; }
+
+ private:
+  Index& index_;
+  std::vector<Place> places_;
+};
+
+// Puts the message's record and, when it is long, its text beside it into the commit.
+void add_message(store::Commit& commit, store::SpaceId space, const Standing& standing,
+                 bool write_text) {
+  Message stored = standing.message;
+  if (stored.text_apart) {
+    if (write_text) {
+      auto text = std::make_shared<store::Record>();
+      text->value = std::move(stored.text);
+      commit.writes.push_back({text_key(space, standing.place.position.id), std::move(text)});
+    }
+    stored.text.clear();
+  }
+  commit.writes.push_back({message_key(space, standing.place), to_record(stored)});
+}
+
+void set_text(Message& message, std::string text) {
+  message.text_apart = text.size() > kMaxInlineText;
+  message.text = std::move(text);
+}
+
+// kConflict is the caller's to handle. After any other failure nobody knows what was written.
+Task<store::Result<void>> commit_or_forget(const Messages& messages, store::Commit commit) {
+  auto done = co_await messages.store.commit(std::move(commit));
+  if (!done && done.error() != store::Error::kConflict) messages.index->forget();
+  co_return done;
+}
+
+// The messages at these places with their records; those that are not there any more are dropped.
+struct Found {
+  Standing standing;
+  store::RecordPtr record;
+};
+Task<store::Result<std::vector<Found>>> read_claimed(const Messages& messages, Claims& claims,
+                                                     Time now) {
+  std::vector<Found> found;
+  const std::vector<Place> places = claims.places();
+  for (const Place& place : places) {
+    auto record = co_await messages.store.get(message_key(messages.space, place));
+    if (!record && record.error() != store::Error::kCorrupt) co_return record.error();
+    auto message = record && *record ? store::decode<Message>((*record)->value) : std::nullopt;
+    if (message && message->text_apart) {
+      auto text = co_await messages.store.get(text_key(messages.space, place.position.id));
+      if (!text && text.error() != store::Error::kCorrupt) co_return text.error();
+      if (text && *text) {
+        message->text = (*text)->value;
+      } else {
+        message.reset();
+      }
+    }
+    if (!message && !(record && *record == nullptr))
+      log_error("queue: message " + place.position.id.text() + " is damaged, passed over");
+    if (!message || message->expired(now)) {
+      claims.drop(place);
+      continue;
+    }
+    found.push_back({{place, std::move(*message)}, std::move(*record)});
+  }
+  co_return found;
+}
+
+// Hides the messages by one commit; kConflict when one of them was changed meanwhile.
+Task<store::Result<std::vector<Standing>>> hide(const Messages& messages, std::vector<Found> found,
+                                                Claims& claims, Time visible) {
+  store::Commit commit;
+  std::vector<Standing> taken;
+  for (Found& each : found) {
+    const auto old_key = message_key(messages.space, each.standing.place);
+    commit.guards.push_back({old_key, std::move(each.record)});
+    commit.writes.push_back({old_key, nullptr});
+    Standing& standing = taken.emplace_back(std::move(each.standing));
+    standing.place = {Lane::kHidden, {visible, standing.place.position.id}};
+    standing.message.dequeue_count += 1;
+    standing.message.receipt = random_u64();
+    add_message(commit, messages.space, standing, false);
+  }
+  auto done = co_await commit_or_forget(messages, std::move(commit));
+  if (!done) co_return done.error();
+  for (size_t i = 0; i < taken.size(); ++i) {
+    claims.moved(i, taken[i].place, taken[i].message.expires);
+  }
+  claims.release();
+  co_return taken;
+}
+
+wire::Error message_not_found() { return wire::Code::kMessageNotFound; }
+
+// The message that the ticket names, if its receipt is still good.
+Task<wire::Result<Found>> find_claimed(const Messages& messages, const Ticket& ticket, Time now) {
+  const Place place{ticket.receipt.lane, {ticket.receipt.visible, ticket.id}};
+  auto record = co_await messages.store.get(message_key(messages.space, place));
+  if (!record) co_return storage_error(record.error());
+  if (*record == nullptr) co_return message_not_found();
+  auto message = store::decode<Message>((*record)->value);
+  if (!message) co_return storage_error(store::Error::kCorrupt);
+  if (message->receipt != ticket.receipt.number || message->expired(now))
+    co_return message_not_found();
+  co_return Found{{place, std::move(*message)}, std::move(*record)};
+}
+
+// The commit that puts `after` in the place of `before`.
+store::Commit replacing(store::SpaceId space, const Found& before, const Standing& after,
+                        bool new_text) {
+  const auto old_key = message_key(space, before.standing.place);
+  store::Commit commit;
+  commit.guards.push_back({old_key, before.record});
+  commit.writes.push_back({old_key, nullptr});
+  if (before.standing.message.text_apart && !after.message.text_apart) {
+    commit.writes.push_back({text_key(space, after.place.position.id), nullptr});
+  }
+  add_message(commit, space, after, new_text);
+  return commit;
+}
+
+int64_t seconds_until(Time now, Time then) { return (then.ticks - now.ticks) / kTicksPerSecond; }
+
+}  // namespace
+
+Task<wire::Result<Standing>> put(const Messages& messages, std::string text, Time now,
+                                 int64_t visibility_s, Time expires) {
+  Standing standing;
+  standing.place.lane = visibility_s == 0 ? Lane::kReady : Lane::kHidden;
+  standing.place.position = {after_seconds(now, visibility_s), MessageId::make(now)};
+  standing.message.inserted = now;
+  standing.message.expires = expires;
+  standing.message.receipt = random_u64();
+  set_text(standing.message, std::move(text));
+  store::Commit commit;
+  add_message(commit, messages.space, standing, true);
+  auto done = co_await commit_or_forget(messages, std::move(commit));
+  if (!done) co_return storage_error(done.error());
+  messages.index->added(standing.place, expires);
+  co_return standing;
+}
+
+Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time now,
+                                               int64_t visibility_s, size_t most) {
+  Claims claims(*messages.index);
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    while (auto unknown = claims.fill(now, most)) {
+      auto loaded = co_await load_more(messages, *unknown, now);
+      if (!loaded) co_return storage_error(loaded.error());
+    }
+    if (claims.places().empty()) co_return std::vector<Standing>();
+    auto found = co_await read_claimed(messages, claims, now);
+    if (!found) co_return storage_error(found.error());
+    if (found->empty()) continue;
+    auto taken =
+        co_await hide(messages, std::move(*found), claims, after_seconds(now, visibility_s));
+    if (taken) co_return std::move(*taken);
+    if (taken.error() != store::Error::kConflict) co_return storage_error(taken.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time now, size_t most) {
+  auto visible = messages.index->peek(now, most);
+  while (visible.unknown) {
+    auto loaded = co_await load_more(messages, *visible.unknown, now);
+    if (!loaded) co_return storage_error(loaded.error());
+    visible = messages.index->peek(now, most);
+  }
+  std::vector<Standing> seen;
+  auto look = [&](const store::View& view) -> store::Result<void> {
+    for (const Place& place : visible.places) {
+      auto record = view.get(message_key(messages.space, place));
+      if (!record && record.error() != store::Error::kCorrupt) return record.error();
+      if (!record || *record == nullptr) continue;  // Damaged, or taken a moment ago.
+      auto message = store::decode<Message>((*record)->value);
+      if (!message) continue;
+      if (message->text_apart) {
+        auto text = view.get(text_key(messages.space, place.position.id));
+        if (!text && text.error() != store::Error::kCorrupt) return text.error();
+        if (!text || *text == nullptr) continue;
+        message->text = (*text)->value;
+      }
+      seen.push_back({place, std::move(*message)});
+    }
+    return {};
+  };
+  if (visible.places.empty()) co_return seen;
+  auto looked = co_await messages.store.read(look);
+  if (!looked) co_return storage_error(looked.error());
+  co_return seen;
+}
+
+Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Time now,
+                                    int64_t visibility_s, std::optional<std::string> text) {
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto before = co_await find_claimed(messages, ticket, now);
+    if (!before) co_return before.error();
+    Standing after = before->standing;
+    after.place = {Lane::kHidden, {after_seconds(now, visibility_s), ticket.id}};
+    if (after.place.position.visible > after.message.expires) {
+      const auto most = std::to_string(seconds_until(now, after.message.expires));
+      co_return wire::out_of_range_query("visibilitytimeout", std::to_string(visibility_s), "0",
+                                         most);
+    }
+    after.message.receipt = random_u64();
+    if (text) set_text(after.message, *text);
+    auto done = co_await commit_or_forget(
+        messages, replacing(messages.space, *before, after, text.has_value()));
+    if (done) {
+      messages.index->moved(before->standing.place, after.place, after.message.expires);
+      co_return after;
+    }
+    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now) {
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto found = co_await find_claimed(messages, ticket, now);
+    if (!found) co_return found.error();
+    const Place& place = found->standing.place;
+    const auto key = message_key(messages.space, place);
+    store::Commit commit;
+    commit.guards.push_back({key, found->record});
+    commit.writes.push_back({key, nullptr});
+    if (found->standing.message.text_apart)
+      commit.writes.push_back({text_key(messages.space, ticket.id), nullptr});
+    auto done = co_await commit_or_forget(messages, std::move(commit));
+    if (done) {
+      messages.index->removed(place);
+      co_return wire::Result<void>();
+    }
+    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+}  // namespace kyanite::queue

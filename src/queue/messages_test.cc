@@ -1,0 +1,259 @@
+// What many do at once with one queue, and what failures of the store leave behind.
+#include "queue/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/executor.h"
+#include "queue/indexes.h"
+#include "store/memory.h"
+
+namespace kyanite::queue {
+namespace {
+
+const Time kNow = Time::from_unix_seconds(1'700'000'000);
+constexpr store::SpaceId kSpace = 42;
+
+// The reference store, with commits that can be made to fail.
+class FailingStore final : public store::Store {
+ public:
+  // How the next commit fails, and whether it is applied nevertheless.
+  std::optional<store::Error> next_error;
+  bool applied = false;
+
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
+    return below_.get(key);
+  }
+  Task<store::Result<void>> read(
+      std::function<store::Result<void>(const store::View&)> look) override {
+    return below_.read(std::move(look));
+  }
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    const auto error = std::exchange(next_error, std::nullopt);
+    if (!error) co_return co_await below_.commit(std::move(commit));
+    if (applied) {
+      auto done = co_await below_.commit(std::move(commit));
+      EXPECT_TRUE(done);
+    }
+    co_return *error;
+  }
+  Task<store::Result<store::Ref>> append(Buffer bytes) override {
+    return below_.append(std::move(bytes));
+  }
+  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
+                                      bool prefer_file) override {
+    return below_.read(ref, offset, length, prefer_file);
+  }
+  store::Hold hold() override { return below_.hold(); }
+  Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
+    return below_.erase(std::move(range), most);
+  }
+
+ private:
+  store::MemoryStore below_;
+};
+
+class MessagesTest : public testing::Test {
+ protected:
+  Messages messages() { return {store, locks, kSpace, indexes.of(kSpace)}; }
+  wire::Result<Standing> put_one(std::string text, Time now = kNow) {
+    return RunLoop::run(put(messages(), std::move(text), now, 0, kNever));
+  }
+  wire::Result<std::vector<Standing>> take_some(size_t most, Time now = kNow) {
+    return RunLoop::run(take(messages(), now, 30, most));
+  }
+  std::vector<std::string> texts(size_t most, Time now = kNow) {
+    auto taken = take_some(most, now);
+    EXPECT_TRUE(taken);
+    std::vector<std::string> result;
+    for (const auto& each : *taken) result.push_back(each.message.text);
+    return result;
+  }
+  // As after a restart.
+  void forget_all() { indexes.drop(kSpace); }
+
+  FailingStore store;
+  store::KeyedLocks locks;
+  Indexes indexes;
+};
+
+TEST_F(MessagesTest, AreFoundAgainAfterARestart) {
+  ASSERT_TRUE(put_one("a"));
+  ASSERT_TRUE(put_one("b"));
+  ASSERT_EQ(texts(1), std::vector<std::string>{"a"});
+  forget_all();
+  EXPECT_EQ(texts(5), std::vector<std::string>{"b"});
+  EXPECT_EQ(texts(5, after_seconds(kNow, 30)), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(MessagesTest, MoreThanTheWindowHolds) {
+  const size_t total = 3 * Window::kCapacity;
+  for (size_t i = 0; i < total; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
+  size_t next = 0;
+  while (next < total) {
+    const auto got = texts(32);
+    ASSERT_FALSE(got.empty());
+    for (const auto& text : got) ASSERT_EQ(text, std::to_string(next++));
+  }
+  EXPECT_TRUE(texts(1).empty());
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
+  // They all come back, in the same order.
+  forget_all();
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
+  const Time later = after_seconds(kNow, 30);
+  for (next = 0; next < total;) {
+    for (const auto& text : texts(32, later)) ASSERT_EQ(text, std::to_string(next++));
+  }
+}
+
+struct FailureCase {
+  const char* name;
+  store::Error error;
+  bool applied;
+};
+class Failures : public MessagesTest, public testing::WithParamInterface<FailureCase> {
+ protected:
+  void fail_next() {
+    store.next_error = GetParam().error;
+    store.applied = GetParam().applied;
+  }
+};
+
+// Whatever became of a commit whose outcome is unknown, the index agrees with the store afterwards.
+TEST_P(Failures, OfPut) {
+  fail_next();
+  EXPECT_FALSE(put_one("x"));
+  EXPECT_EQ(texts(5).size(), GetParam().applied ? 1u : 0u);
+}
+TEST_P(Failures, OfTake) {
+  ASSERT_TRUE(put_one("x"));
+  fail_next();
+  EXPECT_FALSE(take_some(1));
+  EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
+  EXPECT_EQ(texts(5, after_seconds(kNow, 30)).size(), 1u);
+}
+TEST_P(Failures, OfUpdate) {
+  auto standing = put_one("x");
+  ASSERT_TRUE(standing);
+  const Ticket ticket{standing->place.position.id, standing->receipt()};
+  fail_next();
+  EXPECT_FALSE(RunLoop::run(update(messages(), ticket, kNow, 10, std::nullopt)));
+  EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
+  EXPECT_EQ(texts(5, after_seconds(kNow, 30)).size(), 1u);
+}
+TEST_P(Failures, OfRemove) {
+  auto standing = put_one("x");
+  ASSERT_TRUE(standing);
+  const Ticket ticket{standing->place.position.id, standing->receipt()};
+  fail_next();
+  EXPECT_FALSE(RunLoop::run(remove(messages(), ticket, kNow)));
+  EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
+}
+INSTANTIATE_TEST_SUITE_P(Messages, Failures,
+                         testing::Values(FailureCase{"Full", store::Error::kFull, false},
+                                         FailureCase{"LostAnswer", store::Error::kIo, true},
+                                         FailureCase{"LostCommit", store::Error::kIo, false}),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_F(MessagesTest, ConflictIsDecidedAgain) {
+  ASSERT_TRUE(put_one("x"));
+  store.next_error = store::Error::kConflict;
+  EXPECT_EQ(texts(1).size(), 1u);
+}
+
+// Another process, or an index that went wrong: guards decide, the index is repaired.
+TEST_F(MessagesTest, TwoIndexesNeverHandOutTheSameMessage) {
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
+  const Messages first{store, locks, kSpace, std::make_shared<Index>()};
+  const Messages second{store, locks, kSpace, std::make_shared<Index>()};
+  EXPECT_EQ(RunLoop::run(peek(first, kNow, 32)).value().size(), 10u);
+  EXPECT_EQ(RunLoop::run(peek(second, kNow, 32)).value().size(), 10u);
+  EXPECT_EQ(RunLoop::run(take(first, kNow, 30, 4)).value().size(), 4u);
+  EXPECT_EQ(RunLoop::run(take(second, kNow, 30, 32)).value().size(), 6u);
+  EXPECT_EQ(RunLoop::run(take(first, kNow, 30, 32)).value().size(), 0u);
+}
+
+TEST_F(MessagesTest, OneReceiptWorksOnce) {
+  ASSERT_TRUE(put_one("x"));
+  const auto taken = take_some(1).value()[0];
+  const Ticket ticket{taken.place.position.id, taken.receipt()};
+  std::atomic<int> removed{0};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      auto done = RunLoop::run(remove(messages(), ticket, kNow));
+      ++(done ? removed : refused);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(removed, 1);
+  EXPECT_EQ(refused, 7);
+}
+
+// Producers and consumers on many threads, some of whom never delete what they took: every message
+// is handled, none is held by two at a time, none is left.
+TEST_F(MessagesTest, ManyProducersAndConsumers) {
+  constexpr int kProducers = 4;
+  constexpr int kConsumers = 8;
+  constexpr int kEach = 500;
+  std::atomic<int64_t> clock{kNow.ticks};
+  std::atomic<int> left{kProducers * kEach};
+  std::mutex mutex;
+  std::map<std::string, Time> held_until;
+  std::vector<std::thread> threads;
+  for (int producer = 0; producer < kProducers; ++producer) {
+    threads.emplace_back([&, producer] {
+      for (int i = 0; i < kEach; ++i) {
+        const std::string text = std::to_string(producer) + "/" + std::to_string(i);
+        EXPECT_TRUE(put_one(text, {clock.fetch_add(1)}));
+      }
+    });
+  }
+  for (int consumer = 0; consumer < kConsumers; ++consumer) {
+    threads.emplace_back([&, consumer] {
+      for (int round = 0; left > 0; ++round) {
+        const Time now{clock.fetch_add(kTicksPerSecond / 100)};
+        auto taken = RunLoop::run(take(messages(), now, 1, static_cast<size_t>(1 + consumer % 3)));
+        ASSERT_TRUE(taken);
+        const Time until = after_seconds(now, 1);
+        for (const auto& each : *taken) {
+          std::lock_guard lock(mutex);
+          auto& before = held_until[each.message.text];
+          EXPECT_LE(before, now) << each.message.text << " is held twice";
+          before = until;
+        }
+        for (const auto& each : *taken) {
+          if ((round + consumer) % 5 == 0) continue;  // This consumer dies here.
+          const Ticket ticket{each.place.position.id, each.receipt()};
+          if (RunLoop::run(remove(messages(), ticket, now))) --left;
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(held_until.size(), static_cast<size_t>(kProducers * kEach));
+  const Time end = after_seconds({clock.load()}, 100);
+  EXPECT_TRUE(texts(1, end).empty());
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), end)).value(), 0u);
+  forget_all();
+  EXPECT_TRUE(texts(1, end).empty());
+}
+
+TEST(Indexes, KeepsThoseInUse) {
+  Indexes indexes;
+  const auto held = indexes.of(1);
+  for (store::SpaceId space = 2; space < 3 * Indexes::kMostKept; ++space) indexes.of(space);
+  EXPECT_LE(indexes.size(), Indexes::kMostKept);
+  EXPECT_EQ(indexes.of(1), held);
+}
+
+}  // namespace
+}  // namespace kyanite::queue

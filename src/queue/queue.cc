@@ -1,0 +1,74 @@
+#include "queue/queue.h"
+
+#include "queue/service.h"
+#include "service/dead_spaces.h"
+#include "service/directory.h"
+
+namespace kyanite::queue {
+
+using service::Call;
+
+namespace {
+Indexes& indexes(const Call& call) {
+  return static_cast<const QueueService*>(call.service)->indexes();
+}
+}  // namespace
+
+store::Key queue_key(const Call& call) {
+  return store::Key(service::directory_space(call.target.account), service::kQueuesFamily,
+                    call.target.container);
+}
+
+Task<wire::Result<Queue>> load_queue(Call& call) {
+  auto loaded = co_await service::load<Queue>(call, queue_key(call));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return wire::Error(wire::Code::kQueueNotFound);
+  co_return std::move(*loaded->value);
+}
+
+Task<wire::Result<Messages>> open_messages(Call& call) {
+  auto queue = co_await load_queue(call);
+  if (!queue) co_return queue.error();
+  co_return Messages{call.store(), call.context.locks, queue->space,
+                     indexes(call).of(queue->space)};
+}
+
+Task<wire::Result<http::Reply>> abandon_messages(Call& call,
+                                                 std::optional<Queue> (*replace)(const Queue&)) {
+  const auto key = queue_key(call);
+  const auto turn = co_await call.context.locks.lock(key.bytes());
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto loaded = co_await service::load<Queue>(call, key);
+    if (!loaded) co_return loaded.error();
+    if (!loaded->value) co_return wire::Error(wire::Code::kQueueNotFound);
+    const auto& queue = *loaded->value;
+    const auto next = replace(queue);
+    store::Commit commit;
+    commit.guards.push_back({key, loaded->record});
+    commit.writes.push_back({key, next ? service::to_record(*next) : nullptr});
+    commit.writes.push_back(service::bury(call.target.account, service::kDeadQueuesFamily,
+                                          call.target.container, queue.space, call.now));
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) {
+      indexes(call).drop(queue.space);
+      co_return http::Reply(204);
+    }
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(wire::Code::kServerBusy);
+}
+
+http::Reply uncached_reply() {
+  http::Reply reply(200);
+  reply.header("Cache-Control", "no-cache");
+  return reply;
+}
+
+http::Reply uncached_document(std::string xml) {
+  http::Reply reply = uncached_reply();
+  reply.header("Content-Type", "application/xml");
+  reply.body = std::move(xml);
+  return reply;
+}
+
+}  // namespace kyanite::queue

@@ -1,0 +1,42 @@
+// Reading and changing queues.
+#pragma once
+
+#include "base/task.h"
+#include "queue/loader.h"
+#include "queue/records.h"
+#include "service/call.h"
+#include "service/storage.h"
+#include "wire/error.h"
+
+namespace kyanite::queue {
+
+store::Key queue_key(const service::Call& call);
+
+// The addressed queue; 404 QueueNotFound when there is none.
+Task<wire::Result<Queue>> load_queue(service::Call& call);
+
+// Its messages, or 404.
+Task<wire::Result<Messages>> open_messages(service::Call& call);
+
+// Read, decide, commit for operations on an existing queue. The last writer wins.
+// `edit(Queue&) -> http::Reply` may be called again after a conflict.
+template <class Edit>
+Task<wire::Result<http::Reply>> update_queue(service::Call& call, Edit edit) {
+  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<http::Reply> {
+    if (!queue) return wire::Error(wire::Code::kQueueNotFound);
+    return edit(*queue);
+  };
+  co_return co_await service::update<Queue>(call, queue_key(call), decide);
+}
+
+// Gives up the messages of the addressed queue at once: `replace` makes the queue's next state of
+// the present one (nothing: the queue is deleted), and what hung below the old incarnation is
+// removed in the background.
+Task<wire::Result<http::Reply>> abandon_messages(service::Call& call,
+                                                 std::optional<Queue> (*replace)(const Queue&));
+
+// Answers to reads are not to be kept by anyone on the way.
+http::Reply uncached_reply();
+http::Reply uncached_document(std::string xml);
+
+}  // namespace kyanite::queue

@@ -1,0 +1,20 @@
+// Set Queue ACL: PUT /{queue}?comp=acl
+#include "queue/handlers.h"
+#include "queue/queue.h"
+#include "service/body.h"
+
+namespace kyanite::queue {
+
+Outcome set_queue_acl(service::Call& call) {
+  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  if (!body) co_return body.error();
+  auto policies = service::parse_access_policies(*body);
+  if (!policies) co_return policies.error();
+  co_return co_await update_queue(call, [&](Queue& queue) {
+    queue.policies.clear();
+    for (const auto& policy : *policies) queue.policies.push_back({policy});
+    return http::Reply(204);
+  });
+}
+
+}  // namespace kyanite::queue

@@ -1,0 +1,16 @@
+// Set Queue Metadata: PUT /{queue}?comp=metadata
+#include "queue/handlers.h"
+#include "queue/queue.h"
+
+namespace kyanite::queue {
+
+Outcome set_queue_metadata(service::Call& call) {
+  auto metadata = service::decode_metadata(call.headers());
+  if (!metadata) co_return metadata.error();
+  co_return co_await update_queue(call, [&](Queue& queue) {
+    queue.metadata = *metadata;
+    return http::Reply(204);
+  });
+}
+
+}  // namespace kyanite::queue
