@@ -1,8 +1,7 @@
 // Snapshot Blob: PUT /{container}/{blob}?comp=snapshot
 //
-// The snapshot is one more head that names the same content. Pages are written in place, so a page
-// blob hands its content to the snapshot and goes on with a copy of the list of its pieces; bytes
-// are never copied.
+// The snapshot is one more head that names the same content. Pages are written in place, so the
+// snapshot of a page blob gets a copy of the list of its pieces; bytes are never copied.
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "concurrency/etag.h"
@@ -38,7 +37,7 @@ Outcome snapshot_blob(service::Call& call) {
       const content::Place place{space, call.target.object};
       auto copied = co_await content::copy(call.store(), commit, place, blob->content, place);
       if (!copied) co_return service::storage_error(copied.error());
-      blob->content = *copied;
+      snapshot.content = *copied;
     } else {
       snapshot.content_shared = true;
       blob->content_shared = true;
