@@ -108,6 +108,7 @@ def main():
     wanted, _, test = arguments.only.partition(":")
     suites = [suite for suite in find_suites(arguments.build, test)
               if wanted in suite.name and not (arguments.quick and suite.slow)]
+    suites.sort(key=lambda suite: not suite.slow)  # The longest first, so that none is left running alone at the end.
     environment = environment_of(arguments.build, arguments.quick)
     with concurrent.futures.ThreadPoolExecutor(SUITES_AT_ONCE) as pool:
         for done in concurrent.futures.as_completed([pool.submit(suite.run, environment) for suite in suites]):
