@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/sweep.h"
 #include "engine/test_location.h"
+#include "engine/test_process.h"
 
 namespace kyanite::engine {
 namespace {
@@ -55,33 +55,32 @@ TEST(Records, WhatIsNoRecordIsCorruptAndStopsTheSweep) {
   EXPECT_TRUE(engine->sweep_now().ok());
 }
 
+constexpr int kMany = 320;
+std::string large_value(int i) { return pattern(128 * 1024, static_cast<uint64_t>(i)); }
+
+TEST(RecordsProcess, DISABLED_WritesMany) {
+  const auto location = TestProcess::location();
+  auto engine = location.open();
+  std::vector<Task<void>> writes;
+  const auto write = [&](int i) -> Task<void> {
+    store::Commit commit;
+    commit.writes.push_back({test_key(std::to_string(i)), store::record_of(large_value(i))});
+    CHECK((co_await engine->commit(std::move(commit))).ok());
+  };
+  for (int i = 0; i < kMany; ++i) writes.push_back(write(i));
+  RunLoop::run(store::all(std::move(writes)));
+  _exit(0);  // Closes nothing: zeros stay behind the log.
+}
+
 TEST(Records, ManyMemtablesAndLogsComeBack) {
   TestLocation location;
-  constexpr int kCount = 320;
-  const auto value = [](int i) { return pattern(128 * 1024, static_cast<uint64_t>(i)); };
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    auto engine = location.open();
-    std::vector<Task<void>> writes;
-    const auto write = [&](int i) -> Task<void> {
-      store::Commit commit;
-      commit.writes.push_back({test_key(std::to_string(i)), store::record_of(value(i))});
-      CHECK((co_await engine->commit(std::move(commit))).ok());
-    };
-    for (int i = 0; i < kCount; ++i) writes.push_back(write(i));
-    RunLoop::run(store::all(std::move(writes)));
-    _exit(0);  // Closes nothing: zeros stay behind the log.
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0);
+  ASSERT_EQ(TestProcess("RecordsProcess.DISABLED_WritesMany", location).wait(), 0);
   auto engine = location.open();
-  for (int i = 0; i < kCount; ++i) {
+  for (int i = 0; i < kMany; ++i) {
     auto record = get(*engine, std::to_string(i));
     ASSERT_TRUE(record.ok());
     ASSERT_NE(*record, nullptr) << i;
-    EXPECT_TRUE((*record)->value == value(i)) << i;
+    EXPECT_TRUE((*record)->value == large_value(i)) << i;
   }
 }
 

@@ -1,18 +1,19 @@
 // What is left after the process or the power is gone: everything acknowledged, and of the rest
 // each commit whole or not at all.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "base/random.h"
 #include "engine/sweep.h"
 #include "engine/test_location.h"
+#include "engine/test_process.h"
 #include "os/directory.h"
 #include "os/fault.h"
 
@@ -75,33 +76,24 @@ void check_pairs(const TestLocation& location, const std::set<int>& acknowledged
   EXPECT_TRUE(RunLoop::run(commit_pair(*engine, beyond + 1))) << "not writable any more";
 }
 
+TEST(RecoveryProcess, DISABLED_WritesPairs) {
+  const auto location = TestProcess::location();
+  auto engine = location.open();
+  write_pairs(*engine, TestProcess::say);
+}
+
 TEST(Recovery, OfAKilledProcess) {
   for (int round = 0; round < 6; ++round) {
     TestLocation location;
-    int channel[2];
-    ASSERT_EQ(pipe(channel), 0);
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      auto engine = location.open();
-      write_pairs(*engine, [&](int number) {
-        return write(channel[1], &number, sizeof number) == sizeof number;
-      });
-      _exit(1);
-    }
-    close(channel[1]);
+    TestProcess process("RecoveryProcess.DISABLED_WritesPairs", location);
     std::set<int> acknowledged;
     const size_t enough = 1 + random_u64() % 200;
     int number = 0;
-    while (acknowledged.size() < enough &&
-           read(channel[0], &number, sizeof number) == sizeof number) {
-      acknowledged.insert(number);
-    }
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    // Those acknowledged between our last read and the kill count too.
-    while (read(channel[0], &number, sizeof number) == sizeof number) acknowledged.insert(number);
-    close(channel[0]);
+    while (acknowledged.size() < enough && process.hear(number)) acknowledged.insert(number);
+    process.kill_it();
+    process.wait();
+    // Those acknowledged between what we heard last and the kill count too.
+    while (process.hear(number)) acknowledged.insert(number);
     EXPECT_GE(acknowledged.size(), enough);
     check_pairs(location, acknowledged);
   }
@@ -127,11 +119,8 @@ class SyncedCopy {
     for (const auto& file : fs::recursive_directory_iterator(copy_.path())) {
       const auto name = fs::relative(file.path(), copy_.path()).string();
       if (!name.ends_with(".log") && !name.ends_with(".ext") && !name.ends_with(".sst")) continue;
-      auto kept = synced_.find(name);
-      const std::string bytes = kept == synced_.end() ? "" : kept->second;
-      fs::resize_file(file.path(), 0);
-      auto opened = os::File::open(file.path().string(), os::File::Mode::kReadWrite);
-      ASSERT_TRUE((*opened)->write_at(bytes, 0).ok());
+      // Written without os/, whose calls would come back here.
+      std::ofstream(file.path(), std::ios::trunc) << synced_[name];
     }
   }
   const TestLocation& copy() const { return copy_; }
@@ -140,12 +129,9 @@ class SyncedCopy {
   void keep(const std::string& path) {
     if (!path.starts_with(original_.path()) || fs::is_directory(path)) return;
     std::lock_guard lock(mutex_);
-    // Read without os/, whose calls would come back here.
-    std::string bytes(fs::file_size(path), '\0');
-    FILE* file = fopen(path.c_str(), "r");
-    ASSERT_EQ(fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-    fclose(file);
-    synced_[fs::relative(path, original_.path()).string()] = std::move(bytes);
+    std::stringstream bytes;
+    bytes << std::ifstream(path).rdbuf();
+    synced_[fs::relative(path, original_.path()).string()] = bytes.str();
   }
 
   const TestLocation& original_;

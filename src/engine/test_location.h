@@ -30,9 +30,13 @@ class TestLocation {
     path_ = std::string(base) + "/kyanite-engine-XXXXXX";
     CHECK(mkdtemp(path_.data()) != nullptr);
   }
+  // A directory that another process made and removes.
+  explicit TestLocation(std::string path) : path_(std::move(path)), mine_(false) {}
   TestLocation(const TestLocation&) = delete;
   TestLocation& operator=(const TestLocation&) = delete;
-  ~TestLocation() { std::filesystem::remove_all(path_); }
+  ~TestLocation() {
+    if (mine_) std::filesystem::remove_all(path_);
+  }
 
   const std::string& path() const { return path_; }
   std::string extent_path(ExtentId id) const { return path_ + "/extents/" + extent_name(id); }
@@ -54,6 +58,7 @@ class TestLocation {
 
  private:
   std::string path_;
+  const bool mine_ = true;
 };
 
 inline store::Key test_key(std::string_view name) { return store::Key(1, 't', name); }
