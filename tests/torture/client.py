@@ -1,0 +1,105 @@
+"""A keep-alive HTTP/1.1 connection that signs with SharedKey. It has no retries and hides nothing: a reply is whole, or the
+request raises Disconnected and nobody knows whether the server acted on it."""
+
+import asyncio
+import base64
+import dataclasses
+import email.utils
+import hashlib
+import hmac
+import urllib.parse
+
+VERSION = "2023-11-03"
+REPLY_TIMEOUT_S = 60
+
+
+class Disconnected(Exception):
+    """The connection ended before the whole reply was there."""
+
+
+@dataclasses.dataclass
+class Reply:
+    status: int
+    headers: dict  # Names in lower case.
+    body: bytes
+
+    @property
+    def etag(self):
+        return self.headers.get("etag")
+
+    @property
+    def code(self):
+        return self.headers.get("x-ms-error-code", "")
+
+
+class Connection:
+    def __init__(self, host, port, account, key):
+        self._host, self._port, self._account, self._key = host, port, account, base64.b64decode(key)
+        self._reader = self._writer = None
+
+    async def request(self, method, path, query=None, headers=None, body=b""):
+        """`path` is below the account: /container/blob."""
+        head = self._head(method, path, query or {}, headers or {}, body)
+        try:
+            async with asyncio.timeout(REPLY_TIMEOUT_S):
+                if self._writer is None:
+                    self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 20)
+                self._writer.write(head + body)
+                await self._writer.drain()
+                return await self._reply(method)
+        except (OSError, EOFError) as error:  # Among them time-outs and incomplete reads.
+            self.close()
+            raise Disconnected(f"{method} {path} {query or ''}: {error!r}") from error
+
+    def close(self):
+        if self._writer is not None:
+            self._writer.transport.abort()
+        self._reader = self._writer = None
+
+    def _head(self, method, path, query, headers, body):
+        path = f"/{self._account}{urllib.parse.quote(path)}"
+        fields = {"x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": VERSION,
+                  **{name.lower(): value for name, value in headers.items()}}
+        length = str(len(body)) if body else ""
+        standard = [fields.get(name, "") for name in (
+            "content-encoding", "content-language", "", "content-md5", "content-type", "date", "if-modified-since",
+            "if-match", "if-none-match", "if-unmodified-since", "range")]
+        standard[2] = length
+        own = [f"{name}:{fields[name]}" for name in sorted(fields) if name.startswith("x-ms-")]
+        parameters = [f"{name}:{query[name]}" for name in sorted(query)]
+        text = "\n".join([method, *standard, *own, f"/{self._account}{path}", *parameters])
+        signature = base64.b64encode(hmac.digest(self._key, text.encode(), hashlib.sha256)).decode()
+        target = path + ("?" + urllib.parse.urlencode(query) if query else "")
+        lines = [f"{method} {target} HTTP/1.1", f"host: {self._host}:{self._port}",
+                 f"authorization: SharedKey {self._account}:{signature}"]
+        if body or method == "PUT":
+            lines.append(f"content-length: {len(body)}")
+        lines += [f"{name}: {value}" for name, value in fields.items()]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+    async def _reply(self, method):
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        first, *lines = head[:-4].decode("latin-1").split("\r\n")
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        status = int(first.split(" ", 2)[1])
+        if method == "HEAD" or status in (204, 304):
+            body = b""
+        elif headers.get("transfer-encoding", "").lower() == "chunked":
+            body = await self._chunks()
+        else:
+            body = await self._reader.readexactly(int(headers.get("content-length", "0")))
+        if headers.get("connection", "").lower() == "close":
+            self.close()
+        return Reply(status, headers, body)
+
+    async def _chunks(self):
+        parts = []
+        while size := int((await self._reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            parts.append(await self._reader.readexactly(size))
+            await self._reader.readexactly(2)
+        while await self._reader.readuntil(b"\r\n") != b"\r\n":
+            pass
+        return b"".join(parts)

@@ -1,0 +1,229 @@
+"""What the clients do to their blobs. Each operation notes what the state becomes before it sends the request, so that a
+crash at any moment leaves the state before and the state after, and nothing else, as right answers."""
+
+import base64
+import uuid
+
+from client import Disconnected
+
+CONTAINER = "torture"
+KIB = 1024
+SIZES = (4 * KIB, 4 * KIB, 4 * KIB, 100 * KIB, 100 * KIB, 1024 * KIB)
+PAGE_BLOB_SIZE = 64 * KIB
+PAGE = 512
+MOST_SNAPSHOTS = 3
+MOST_APPENDED = 64 * KIB
+KINDS = ("block", "block", "block", "staged", "append", "page")
+
+
+class Wrong(Exception):
+    """The server gave an answer that it must not give, crash or no crash."""
+
+
+def path_of(blob):
+    return f"/{CONTAINER}/{blob.name}"
+
+
+class Client:
+    """One connection and the blobs that only it writes."""
+
+    def __init__(self, connection, blobs, random, report):
+        self._connection, self._blobs, self._random, self._report = connection, blobs, random, report
+
+    async def run(self):
+        """Until the server is gone."""
+        try:
+            while True:
+                await self.step()
+        except Disconnected:
+            pass
+
+    async def step(self):
+        blob = self._random.choice(self._blobs)
+        choices = [(operation, weight) for operation, weight, possible in OPERATIONS[blob.kind] if possible(blob.state)]
+        [operation] = self._random.choices([o for o, _ in choices], [w for _, w in choices])
+        await operation(self, blob)
+
+    async def _change(self, blob, after, status, method, query=None, headers=None, body=b""):
+        """Sends a change that must be accepted. `after` lacks what only the server knows: the ETag, unless it stays."""
+        headers = dict(headers or {})
+        if blob.state.lease is not None:
+            headers.setdefault("x-ms-lease-id", blob.state.lease)
+        blob.pending = after
+        reply = await self._connection.request(method, path_of(blob), query, headers, body)
+        if reply.status != status:
+            blob.pending = None
+            raise Wrong(f"{method} {blob.name} {query or ''}: {reply.status} {reply.code}, not {status}; state {blob.state.etag}")
+        blob.pending = None
+        if after.content is not None and after.etag is None:
+            after = after.but(etag=reply.etag)
+            if after.etag == blob.state.etag:
+                raise Wrong(f"{method} {blob.name} {query or ''}: the ETag {after.etag} stayed")
+        if blob.state.etag is not None and blob.state.etag != after.etag:
+            blob.old_etag = blob.state.etag
+        blob.state = after
+        self._report.acknowledged += 1
+        return reply
+
+    async def _refused(self, blob, why, method, query=None, headers=None, body=b""):
+        """Sends a change that must not be accepted; one that is in flight at a crash must not have happened either."""
+        reply = await self._connection.request(method, path_of(blob), query, headers, body)
+        if reply.status != 412:
+            raise Wrong(f"{method} {blob.name} {query or ''} with {why}: {reply.status} {reply.code}, not 412")
+        self._report.refused += 1
+
+    # Block blobs.
+
+    async def put(self, blob):
+        content = blob.next_content(self._random.choice(SIZES))
+        metadata = {"version": str(blob.version)}
+        headers = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-version": metadata["version"]}
+        if blob.state.content is None:
+            headers["If-None-Match"] = "*"
+        elif self._random.random() < 0.5:
+            headers["If-Match"] = blob.state.etag
+        after = blob.state.but(content=content, etag=None, metadata=metadata, blocks={}, staged={})
+        await self._change(blob, after, 201, "PUT", headers=headers, body=content)
+
+    async def put_stale(self, blob):
+        if blob.old_etag is None:
+            return
+        content = blob.next_content(4 * KIB)
+        headers = {"x-ms-blob-type": "BlockBlob", "If-Match": blob.old_etag}
+        if blob.state.lease is not None:
+            headers["x-ms-lease-id"] = blob.state.lease
+        await self._refused(blob, "an old ETag", "PUT", headers=headers, body=content)
+
+    async def set_metadata(self, blob):
+        blob.version += 1
+        metadata = {"version": str(blob.version), "other": "x" * self._random.randrange(1, 200)}
+        headers = {f"x-ms-meta-{name}": value for name, value in metadata.items()}
+        await self._change(blob, blob.state.but(etag=None, metadata=metadata), 200, "PUT", {"comp": "metadata"}, headers)
+
+    async def delete(self, blob):
+        headers = {"x-ms-delete-snapshots": "include"} if blob.state.snapshots else {}
+        after = blob.state.but(content=None, etag=None, metadata={}, lease=None, blocks={}, snapshots={})
+        await self._change(blob, after, 202, "DELETE", headers=headers)
+
+    async def snapshot(self, blob):
+        after = blob.state.but(snapshots={**blob.state.snapshots, None: blob.state.content})
+        reply = await self._change(blob, after, 201, "PUT", {"comp": "snapshot"})
+        blob.state.snapshots[reply.headers["x-ms-snapshot"]] = blob.state.snapshots.pop(None)
+
+    # Leases.
+
+    async def acquire(self, blob):
+        lease = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        headers = {"x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1", "x-ms-proposed-lease-id": lease}
+        await self._change(blob, blob.state.but(lease=lease), 201, "PUT", {"comp": "lease"}, headers)
+
+    async def release(self, blob):
+        headers = {"x-ms-lease-action": "release"}
+        await self._change(blob, blob.state.but(lease=None), 200, "PUT", {"comp": "lease"}, headers)
+
+    async def put_without_lease(self, blob):
+        headers = {"x-ms-blob-type": "BlockBlob"}
+        await self._refused(blob, "no lease id", "PUT", headers=headers, body=blob.next_content(4 * KIB))
+
+    # Staged blocks.
+
+    async def put_block(self, blob):
+        block = base64.b64encode(b"block-%04d" % self._random.randrange(8)).decode()
+        content = blob.next_content(self._random.choice(SIZES))
+        after = blob.state.but(staged={**blob.state.staged, block: content})
+        await self._change(blob, after, 201, "PUT", {"comp": "block", "blockid": block}, body=content)
+
+    async def put_block_list(self, blob):
+        known = {**blob.state.blocks, **blob.state.staged}
+        chosen = self._random.sample(sorted(known), self._random.randint(1, len(known)))
+        xml = "<BlockList>" + "".join(f"<Latest>{block}</Latest>" for block in chosen) + "</BlockList>"
+        blocks = {block: known[block] for block in chosen}
+        after = blob.state.but(content=b"".join(blocks.values()), etag=None, metadata={}, blocks=blocks, staged={})
+        await self._change(blob, after, 201, "PUT", {"comp": "blocklist"}, body=xml.encode())
+
+    # Append blobs.
+
+    async def create_append(self, blob):
+        after = blob.state.but(content=b"", etag=None, metadata={})
+        await self._change(blob, after, 201, "PUT", headers={"x-ms-blob-type": "AppendBlob"})
+
+    async def append(self, blob):
+        content = blob.next_content(self._random.choice((100, 512, 4 * KIB, 20 * KIB)))
+        offset = len(blob.state.content)
+        headers = {"x-ms-blob-condition-appendpos": str(offset)} if self._random.random() < 0.5 else {}
+        after = blob.state.but(content=blob.state.content + content, etag=None)
+        reply = await self._change(blob, after, 201, "PUT", {"comp": "appendblock"}, headers, content)
+        if reply.headers.get("x-ms-blob-append-offset") != str(offset):
+            raise Wrong(f"append to {blob.name} at {reply.headers.get('x-ms-blob-append-offset')}, not {offset}")
+
+    # Page blobs.
+
+    async def create_page(self, blob):
+        headers = {"x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": str(PAGE_BLOB_SIZE)}
+        after = blob.state.but(content=bytes(PAGE_BLOB_SIZE), etag=None, metadata={})
+        await self._change(blob, after, 201, "PUT", headers=headers)
+
+    def _page_range(self):
+        pages = self._random.randint(1, 32)
+        begin = self._random.randrange(PAGE_BLOB_SIZE // PAGE - pages + 1) * PAGE
+        return begin, begin + pages * PAGE
+
+    async def put_page(self, blob):
+        begin, end = self._page_range()
+        content = blob.next_content(end - begin)
+        headers = {"x-ms-page-write": "update", "x-ms-range": f"bytes={begin}-{end - 1}"}
+        after = blob.state.but(content=blob.state.content[:begin] + content + blob.state.content[end:], etag=None)
+        await self._change(blob, after, 201, "PUT", {"comp": "page"}, headers, content)
+
+    async def clear_page(self, blob):
+        begin, end = self._page_range()
+        headers = {"x-ms-page-write": "clear", "x-ms-range": f"bytes={begin}-{end - 1}"}
+        after = blob.state.but(content=blob.state.content[:begin] + bytes(end - begin) + blob.state.content[end:], etag=None)
+        await self._change(blob, after, 201, "PUT", {"comp": "page"}, headers)
+
+
+def always(state):
+    return True
+
+
+def there(state):
+    return state.content is not None
+
+
+def absent(state):
+    return state.content is None
+
+
+# By kind of blob: what may be done, how often, and when it is possible.
+COMMON = [
+    (Client.set_metadata, 2, there),
+    # Whether uncommitted blocks outlive their blob is not a question of durability.
+    (Client.delete, 1, lambda state: there(state) and not state.staged),
+    (Client.snapshot, 1, lambda state: there(state) and len(state.snapshots) < MOST_SNAPSHOTS),
+    (Client.acquire, 1, lambda state: there(state) and state.lease is None),
+    (Client.release, 2, lambda state: there(state) and state.lease is not None),
+]
+OPERATIONS = {
+    "block": [
+        *COMMON,
+        (Client.put, 8, always),
+        (Client.put_stale, 1, there),
+        (Client.put_without_lease, 1, lambda state: there(state) and state.lease is not None),
+    ],
+    "staged": [
+        *COMMON,
+        (Client.put_block, 6, always),
+        (Client.put_block_list, 3, lambda state: bool(state.blocks or state.staged)),
+    ],
+    "append": [
+        *COMMON,
+        (Client.create_append, 1, absent),
+        (Client.append, 8, lambda state: there(state) and len(state.content) < MOST_APPENDED),
+    ],
+    "page": [
+        *COMMON,
+        (Client.create_page, 1, absent),
+        (Client.put_page, 6, there),
+        (Client.clear_page, 2, there),
+    ],
+}

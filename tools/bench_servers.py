@@ -1,0 +1,121 @@
+"""The servers that ./dev bench starts: nginx as the measure, and Kyanite. Each on a port that was free a moment before, with
+data that vanishes with it."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+START_TIMEOUT_S = 30
+POLL_S = 0.0005
+
+
+def free_port():
+    """A port nobody listens on. A forgotten server on it would share the load and spoil the figures."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(port, process):
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args[0]} ended with {process.returncode} instead of starting")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(POLL_S)
+    raise RuntimeError(f"{process.args[0]} did not start")
+
+
+def pinned(core, command):
+    """On two cores or more a server is given one of them and its clients another."""
+    return ["taskset", "-c", str(core), *command] if core is not None and os.cpu_count() > 1 else command
+
+
+def cpu_seconds(pid):
+    """What all threads of a process have used, in nanosecond steps."""
+    total = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def resident_mib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmRSS")
+
+
+class Running:
+    """A process with a directory of its own."""
+
+    def __init__(self, prefix):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"kyanite-bench-{prefix}-"))
+        self.port = free_port()
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(START_TIMEOUT_S)
+        shutil.rmtree(self.directory)
+
+
+class Nginx(Running):
+    """One worker, static files, sendfile, open files cached, no log."""
+
+    CONFIGURATION = """
+daemon off; master_process on; worker_processes 1; pid {0}/pid; error_log {0}/error.log;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; keepalive_requests 1000000000; keepalive_timeout 1h;
+  open_file_cache max=100; open_file_cache_valid 1h;
+  client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c; uwsgi_temp_path {0}/d; scgi_temp_path {0}/e;
+  server {{ listen 127.0.0.1:{1} backlog=1024; root {0}/files; }}
+}}
+"""
+
+    def __init__(self, files, core):
+        super().__init__("nginx")
+        self.directory.chmod(0o755)  # The worker is another user.
+        (self.directory / "files").mkdir()
+        for name, content in files.items():
+            (self.directory / "files" / name).write_bytes(content)
+        configuration = self.directory / "nginx.conf"
+        configuration.write_text(self.CONFIGURATION.format(self.directory, self.port))
+        self.process = subprocess.Popen(pinned(core, ["nginx", "-c", str(configuration), "-p", str(self.directory)]),
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(self.port, self.process)
+
+    def cpu_seconds(self):
+        """Of the worker; the master only watches."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return sum(cpu_seconds(child) for child in children)
+
+
+class Kyanite(Running):
+    def __init__(self, binary, core=None, flags=()):
+        super().__init__("kyanite")
+        other_ports = [word for name in ("queue", "table", "file", "admin") for word in (f"--{name}Port", "0")]
+        command = [str(binary), "--silent", "--location", str(self.directory / "data"),
+                   "--blobPort", str(self.port), *other_ports, *flags]
+        began = time.monotonic()
+        self.process = subprocess.Popen(pinned(core, command), stdin=subprocess.DEVNULL)
+        wait_for(self.port, self.process)
+        self.start_s = time.monotonic() - began
+
+    def cpu_seconds(self):
+        return cpu_seconds(self.process.pid)
+
+    def resident_mib(self):
+        return resident_mib(self.process.pid)
