@@ -27,7 +27,7 @@ class Service {
   virtual Task<wire::Result<auth::Acl>> acl(Call& call) const = 0;
   // Work that no request waits for (removing what expired or was deleted): a bounded amount a call,
   // one call at a time, about once a second.
-  virtual Task<void> tend(Context&) { co_return; }
+  virtual Task<void> tend(Context&) const { co_return; }
 };
 
 }  // namespace kyanite::service
