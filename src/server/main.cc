@@ -13,7 +13,9 @@
 #include "engine/engine.h"
 #include "front/front.h"
 #include "net/server.h"
+#include "queue/service.h"
 #include "server/admin.h"
+#include "server/background.h"
 #include "server/metrics.h"
 #include "server/settings.h"
 #include "server/start_text.h"
@@ -26,10 +28,13 @@ namespace {
 // How long requests in flight may take to finish once the server is told to stop.
 constexpr std::chrono::seconds kDrainGrace{10};
 
+constexpr std::chrono::seconds kTendInterval{1};
+
 // The services of this build. One more is one more line here and in make_service.
-constexpr Listener kServed[] = {Listener::kBlob};
+constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
+  if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
   CHECK(listener == Listener::kBlob);
   return std::make_unique<blob::BlobService>();
 }
@@ -174,6 +179,9 @@ int run(const Settings& settings) {
   auto started = listen_all(server, settings, hosted, *admin);
   if (!started) return fail(started.error());
   server.start();
+  const Background tending(kTendInterval, [&]() -> Task<void> {
+    for (const auto& service : hosted) co_await service->service->tend(context);
+  });
   for (const std::string& notice : notices(options, kServed)) log_warning(notice);
   print_start_text(settings, *started);
 
