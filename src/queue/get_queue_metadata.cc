@@ -7,9 +7,7 @@ namespace kyanite::queue {
 Outcome get_queue_metadata(service::Call& call) {
   auto queue = co_await load_queue(call);
   if (!queue) co_return queue.error();
-  auto messages = co_await open_messages(call);
-  if (!messages) co_return messages.error();
-  auto count = co_await count_messages(*messages, call.now);
+  auto count = co_await count_messages(messages_of(call, *queue), call.now);
   if (!count) co_return service::storage_error(count.error());
   http::Reply reply = uncached_reply();
   reply.header("x-ms-approximate-messages-count", *count);

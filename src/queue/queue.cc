@@ -26,11 +26,14 @@ Task<wire::Result<Queue>> load_queue(Call& call) {
   co_return std::move(*loaded->value);
 }
 
+Messages messages_of(const Call& call, const Queue& queue) {
+  return {call.store(), call.context.locks, queue.space, indexes(call).of(queue.space)};
+}
+
 Task<wire::Result<Messages>> open_messages(Call& call) {
   auto queue = co_await load_queue(call);
   if (!queue) co_return queue.error();
-  co_return Messages{call.store(), call.context.locks, queue->space,
-                     indexes(call).of(queue->space)};
+  co_return messages_of(call, *queue);
 }
 
 Task<wire::Result<http::Reply>> abandon_messages(Call& call,

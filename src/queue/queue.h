@@ -15,7 +15,8 @@ store::Key queue_key(const service::Call& call);
 // The addressed queue; 404 QueueNotFound when there is none.
 Task<wire::Result<Queue>> load_queue(service::Call& call);
 
-// Its messages, or 404.
+Messages messages_of(const service::Call& call, const Queue& queue);
+// Those of the addressed queue, or 404.
 Task<wire::Result<Messages>> open_messages(service::Call& call);
 
 // Read, decide, commit for operations on an existing queue. The last writer wins.

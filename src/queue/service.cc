@@ -15,6 +15,8 @@ using service::Call;
 namespace {
 // What one call of tend() removes at most, an account.
 constexpr uint64_t kRecordsPerCleaning = 10'000;
+// When all queues were looked at there is no hurry to look again.
+constexpr int64_t kRestBetweenSweepsSeconds = 30;
 }  // namespace
 
 std::span<const service::Operation> QueueService::operations() const { return queue::operations(); }
@@ -60,9 +62,11 @@ Task<void> QueueService::tend(service::Context& context) const {
         context.store, name, service::kDeadQueuesFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("queue: cleaning: ") + describe(cleaned.error()));
   }
-  auto swept = co_await sweeper_->sweep(context.store, context.accounts, now);
+  if (now < next_sweep_) co_return;
+  auto swept = co_await sweeper_.sweep(context.store, context.accounts, now);
   if (!swept)
     log_warning(std::string("queue: removing expired messages: ") + describe(swept.error()));
+  if (!swept || swept->around) next_sweep_ = after_seconds(now, kRestBetweenSweepsSeconds);
 }
 
 }  // namespace kyanite::queue

@@ -1,8 +1,6 @@
 // The Queue service as the front sees it.
 #pragma once
 
-#include <memory>
-
 #include "queue/indexes.h"
 #include "queue/sweeper.h"
 #include "service/service.h"
@@ -17,11 +15,13 @@ class QueueService final : public service::Service {
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
   Task<void> tend(service::Context& context) const override;
 
-  Indexes& indexes() const { return *indexes_; }
+  Indexes& indexes() const { return indexes_; }
 
  private:
-  const std::unique_ptr<Indexes> indexes_ = std::make_unique<Indexes>();
-  const std::unique_ptr<Sweeper> sweeper_ = std::make_unique<Sweeper>(*indexes_);
+  mutable Indexes indexes_;  // Thread-safe.
+  // The business of tend() alone, which runs once at a time.
+  mutable Sweeper sweeper_{indexes_};
+  mutable Time next_sweep_;
 };
 
 }  // namespace kyanite::queue
