@@ -110,7 +110,8 @@ class Kyanite(Running):
         command = [str(binary), "--silent", "--location", str(self.directory / "data"),
                    "--blobPort", str(self.port), *other_ports, *flags]
         began = time.monotonic()
-        self.process = subprocess.Popen(pinned(core, command), stdin=subprocess.DEVNULL)
+        with (self.directory / "log").open("w") as log:
+            self.process = subprocess.Popen(pinned(core, command), stdin=subprocess.DEVNULL, stderr=log)
         wait_for(self.port, self.process)
         self.start_s = time.monotonic() - began
 

@@ -11,6 +11,7 @@ import urllib.parse
 
 VERSION = "2023-11-03"
 REPLY_TIMEOUT_S = 60
+PATH_SAFE = "/$()'=,"  # What names of entities are made of stays as it is.
 
 
 class Disconnected(Exception):
@@ -33,8 +34,11 @@ class Reply:
 
 
 class Connection:
-    def __init__(self, host, port, account, key):
+    """`table`: sign as the Table service wants it, which is another string."""
+
+    def __init__(self, host, port, account, key, table=False):
         self._host, self._port, self._account, self._key = host, port, account, base64.b64decode(key)
+        self._table = table
         self._reader = self._writer = None
 
     async def request(self, method, path, query=None, headers=None, body=b""):
@@ -57,25 +61,31 @@ class Connection:
         self._reader = self._writer = None
 
     def _head(self, method, path, query, headers, body):
-        path = f"/{self._account}{urllib.parse.quote(path)}"
+        path = f"/{self._account}{urllib.parse.quote(path, safe=PATH_SAFE)}"
         fields = {"x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": VERSION,
                   **{name.lower(): value for name, value in headers.items()}}
-        length = str(len(body)) if body else ""
-        standard = [fields.get(name, "") for name in (
-            "content-encoding", "content-language", "", "content-md5", "content-type", "date", "if-modified-since",
-            "if-match", "if-none-match", "if-unmodified-since", "range")]
-        standard[2] = length
-        own = [f"{name}:{fields[name]}" for name in sorted(fields) if name.startswith("x-ms-")]
-        parameters = [f"{name}:{query[name]}" for name in sorted(query)]
-        text = "\n".join([method, *standard, *own, f"/{self._account}{path}", *parameters])
+        text = (self._table_text if self._table else self._text)(method, path, query, fields, body)
         signature = base64.b64encode(hmac.digest(self._key, text.encode(), hashlib.sha256)).decode()
-        target = path + ("?" + urllib.parse.urlencode(query) if query else "")
+        target = path + ("?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote) if query else "")
         lines = [f"{method} {target} HTTP/1.1", f"host: {self._host}:{self._port}",
                  f"authorization: SharedKey {self._account}:{signature}"]
-        if body or method == "PUT":
+        if body or method in ("PUT", "POST"):
             lines.append(f"content-length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in fields.items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+    def _text(self, method, path, query, fields, body):
+        """The string to sign."""
+        standard = [fields.get(name, "") for name in (
+            "content-encoding", "content-language", "", "content-md5", "content-type", "date", "if-modified-since",
+            "if-match", "if-none-match", "if-unmodified-since", "range")]
+        standard[2] = str(len(body)) if body else ""
+        own = [f"{name}:{fields[name]}" for name in sorted(fields) if name.startswith("x-ms-")]
+        parameters = [f"{name}:{query[name]}" for name in sorted(query)]
+        return "\n".join([method, *standard, *own, f"/{self._account}{path}", *parameters])
+
+    def _table_text(self, method, path, query, fields, body):
+        return "\n".join([method, "", fields.get("content-type", ""), fields["x-ms-date"], f"/{self._account}{path}"])
 
     async def _reply(self, method):
         head = await self._reader.readuntil(b"\r\n\r\n")

@@ -11,7 +11,8 @@ _pool = random.Random(1).randbytes(4 << 20)
 
 
 def make_content(name, version, length):
-    """Bytes that say whose they are, which version, how long, and their checksum. No two versions share a page."""
+    """Bytes that say whose they are, which version, how long, and their checksum. At hardly any place two versions agree, so
+    that a mixture of them is noticed."""
     header = HEADER.format(name=name, version=version, length=length).encode()
     rest = length - len(header) - 9
     at = (zlib.crc32(header) * 512 + version) % (len(_pool) - length)
