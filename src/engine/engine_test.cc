@@ -17,7 +17,9 @@ StoreUnderTest make_engine() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engine, StoreContract, testing::Values(MakeStore(make_engine)));
-INSTANTIATE_TEST_SUITE_P(Engine, StoreContractDeathTest, testing::Values(MakeStore(make_engine)));
+// What stops the process is the seam's own check, tested with the reference; here it would leave
+// directories behind.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreContractDeathTest);
 
 }  // namespace
 }  // namespace kyanite::store
