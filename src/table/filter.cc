@@ -126,7 +126,9 @@ class FilterParser {
   }
 
   static bool is_operand(const Token& token) {
-    return token.kind == Token::Kind::kWord || token.kind == Token::Kind::kLiteral;
+    if (token.kind == Token::Kind::kLiteral) return true;
+    return token.kind == Token::Kind::kWord && !relation_of(token) && token.text != "and" &&
+           token.text != "or" && token.text != "not";
   }
 
   size_t comparison() {

@@ -102,10 +102,14 @@ JsonWriter& JsonWriter::number(double value) {
   if (std::isnan(value)) return string("NaN");
   if (std::isinf(value)) return string(value > 0 ? "Infinity" : "-Infinity");
   begin_value();
+  // Digits are spelled out as far as that stays readable.
+  const double size = std::fabs(value);
+  const bool plain = value == 0 || (size >= 1e-5 && size < 1e15);
   char digits[40];
-  const std::string_view text(
-      digits,
-      static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
+  const auto written =
+      std::to_chars(digits, digits + sizeof digits, value,
+                    plain ? std::chars_format::fixed : std::chars_format::scientific);
+  const std::string_view text(digits, static_cast<size_t>(written.ptr - digits));
   out_.append(text);
   if (text.find_first_of(".e") == std::string_view::npos) out_.append(".0");
   return *this;
