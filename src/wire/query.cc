@@ -1,5 +1,7 @@
 #include "wire/query.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace kyanite::wire {
@@ -36,6 +38,12 @@ std::optional<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
+std::optional<std::string> form_decode(std::string_view text) {
+  std::string spaced(text);
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return percent_decode(spaced);
+}
+
 std::string percent_encode(std::string_view text, std::string_view keep) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
@@ -60,9 +68,9 @@ std::optional<Query> Query::parse(std::string_view raw) {
     raw = end == std::string_view::npos ? std::string_view() : raw.substr(end + 1);
     if (pair.empty()) continue;
     const size_t equals = pair.find('=');
-    auto name = percent_decode(pair.substr(0, equals));
+    auto name = form_decode(pair.substr(0, equals));
     auto value =
-        equals == std::string_view::npos ? std::string() : percent_decode(pair.substr(equals + 1));
+        equals == std::string_view::npos ? std::string() : form_decode(pair.substr(equals + 1));
     if (!name || !value || query.parameters_.size() == kMaxParameters) return {};
     query.parameters_.push_back({std::move(*name), std::move(*value)});
   }

@@ -10,6 +10,8 @@ namespace kyanite::wire {
 
 // Decodes %XX. Nothing when an escape is cut short or not hexadecimal. '+' stays '+'.
 std::optional<std::string> percent_decode(std::string_view text);
+// As percent_decode, and '+' is a space: what clients send in queries and forms.
+std::optional<std::string> form_decode(std::string_view text);
 // Encodes everything but unreserved characters and those in `keep`.
 std::string percent_encode(std::string_view text, std::string_view keep = {});
 

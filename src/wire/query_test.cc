@@ -48,6 +48,13 @@ TEST(Query, FindsTheFirstOfANameIgnoringCase) {
   EXPECT_TRUE(query->has("bare"));
 }
 
+TEST(Query, ReadsAPlusAsASpaceAndAnEscapedPlusAsOne) {
+  const auto query = Query::parse("prefix=a+b%2Bc%20d");
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query->get("prefix"), "a b+c d");
+  EXPECT_EQ(percent_decode("a+b"), "a+b");
+}
+
 TEST(Query, KeepsOrderAndSkipsNothingsBetweenAmpersands) {
   const auto query = Query::parse("&&b=2&&a=1&");
   ASSERT_TRUE(query);
