@@ -20,6 +20,7 @@
 #include "server/settings.h"
 #include "server/start_text.h"
 #include "store/memory.h"
+#include "table/service.h"
 
 namespace kyanite::server {
 
@@ -31,10 +32,11 @@ constexpr std::chrono::seconds kDrainGrace{10};
 constexpr std::chrono::seconds kTendInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
-constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue};
+constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
+  if (listener == Listener::kTable) return std::make_unique<table::TableService>();
   CHECK(listener == Listener::kBlob);
   return std::make_unique<blob::BlobService>();
 }
