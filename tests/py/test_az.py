@@ -54,6 +54,22 @@ class AzTest(harness.ServerTestCase):
         self.assertIn("LeaseIdMissing", self.az("blob", "delete", "-c", "leased", "-n", "x", fails=True))
         self.az("blob", "delete", "-c", "leased", "-n", "x", "--lease-id", lease)
 
+    def test_directories_go_up_and_come_down_in_batches(self):
+        source, target = self.directory / "tree", self.directory / "tree-back"
+        (source / "sub dir").mkdir(parents=True)
+        for i in range(5):
+            (source / f"file {i}").write_bytes(os.urandom(1000 * i))
+            (source / "sub dir" / f"grüße-{i}").write_text(str(i))
+        target.mkdir()
+        self.az("container", "create", "-n", "batches", "--metadata", "purpose=test")
+        self.az("blob", "upload-batch", "-s", source, "-d", "batches", "--no-progress")
+        self.az("blob", "download-batch", "-s", "batches", "-d", target, "--no-progress")
+        for path in filter(pathlib.Path.is_file, source.rglob("*")):
+            self.assertEqual((target / path.relative_to(source)).read_bytes(), path.read_bytes(), path)
+        listed = self.az("blob", "list", "-c", "batches", "--prefix", "sub dir/", "--num-results", "3")
+        self.assertEqual(len(listed), 3)
+        self.assertEqual(self.az("container", "metadata", "show", "-n", "batches"), {"purpose": "test"})
+
     def test_errors_carry_their_code(self):
         message = self.az("blob", "show", "-c", "nowhere", "-n", "x", fails=True)
         self.assertRegex(message, "ContainerNotFound|BlobNotFound|ResourceNotFound|does not exist")

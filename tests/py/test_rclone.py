@@ -1,11 +1,15 @@
-"""rclone as it comes with Debian: a directory there and back, byte for byte."""
+"""rclone as it comes with Debian: directories there and back, byte for byte, and no more traffic than needed."""
 
 import os
 import pathlib
 import subprocess
 import tempfile
 
+from azure.storage.blob import BlobServiceClient
+
 import harness
+
+MANY = 300
 
 
 class RcloneTest(harness.ServerTestCase):
@@ -55,3 +59,39 @@ class RcloneTest(harness.ServerTestCase):
         self.assertIn("box/", self.rclone("lsf", "ky:").split("\n"))
         self.rclone("rmdir", "ky:box")
         self.assertNotIn("box/", self.rclone("lsf", "ky:").split("\n"))
+
+    def etags(self, container):
+        service = BlobServiceClient.from_connection_string(self.server.connection_string)
+        return {blob.name: blob.etag for blob in service.get_container_client(container).list_blobs()}
+
+    def test_a_second_sync_moves_nothing(self):
+        tree = self.directory / "many"
+        for i in range(MANY):
+            path = tree / f"dir {i % 7}" / f"file-{i}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"file {i}\n" * (i % 50))
+        self.rclone("sync", tree, "ky:many")
+        before = self.etags("many")
+        self.assertEqual(len(before), MANY)
+        self.rclone("check", tree, "ky:many")
+        self.rclone("sync", tree, "ky:many")
+        self.assertEqual(self.etags("many"), before)
+
+        changed = tree / "dir 1" / "file-1.txt"
+        changed.write_text("changed")
+        self.rclone("sync", tree, "ky:many")
+        after = self.etags("many")
+        self.assertEqual([name for name in after if after[name] != before.get(name)], ["dir 1/file-1.txt"])
+        self.assertEqual(set(after), set(before))
+        self.rclone("sync", "ky:many", self.directory / "back")
+        self.rclone("check", "--download", self.directory / "back", "ky:many")
+
+    def test_what_is_deleted_is_gone(self):
+        tree = self.make_tree()
+        self.rclone("copy", tree, "ky:removed")
+        self.rclone("deletefile", "ky:removed/one byte")
+        self.assertNotIn("one byte", self.rclone("lsf", "ky:removed").split("\n"))
+        self.rclone("delete", "ky:removed/sub")
+        self.assertEqual(self.rclone("lsf", "-R", "--files-only", "ky:removed").split(), ["empty"])
+        self.rclone("purge", "ky:removed")
+        self.assertNotIn("removed/", self.rclone("lsf", "ky:").split("\n"))
