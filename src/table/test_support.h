@@ -56,9 +56,9 @@ class TableFixture : public testing::Test {
     for (const auto& [name, value] : headers) request.headers.add(name, value);
     StringBody reader(body);
     request.body = &reader;
-    service::Call call(request, around_.context);
+    service::Call call(request, *context_);
     call.query = wire::Query::parse(query).value();
-    call.now = around_.clock.now();
+    call.now = context_->clock.now();
     call.target.account = "account";
     call.target.service = wire::Service::kTable;
     call.endpoint = "http://h/";
@@ -68,6 +68,7 @@ class TableFixture : public testing::Test {
   }
 
   service::TestContext around_;
+  service::Context* context_ = &around_.context;
   TableService service_;
   auth::Caller caller_ = owner();
 

@@ -67,7 +67,7 @@ std::optional<std::string> parse_guid_bytes(std::string_view text) {
 
 std::string guid_text(std::string_view bytes) {
   std::string text = hex(bytes);
-  for (size_t position : {8, 13, 18, 23}) text.insert(position, 1, '-');
+  for (const size_t position : {8U, 13U, 18U, 23U}) text.insert(position, 1, '-');
   return text;
 }
 
