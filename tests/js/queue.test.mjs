@@ -36,7 +36,7 @@ test('create is idempotent as long as metadata agree', async () => {
   assert.equal((await client.create({ metadata }))._response.status, 201);
   assert.equal((await client.create({ metadata }))._response.status, 204);
   await refuses(client.create({ metadata: { colour: 'red' } }), 409, 'QueueAlreadyExists');
-  assert.equal((await client.createIfNotExists({ metadata })).succeeded, true);
+  assert.equal((await client.createIfNotExists({ metadata })).succeeded, false);
   assert.equal(await client.exists(), true);
   await client.delete();
   assert.equal(await client.exists(), false);
