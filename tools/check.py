@@ -53,7 +53,7 @@ def check_generated_pages():
     if done.returncode != 0:
         return [done.stderr]
     if not page.exists() or page.read_text() != done.stdout:
-        return ["docs/COVERAGE.md is not current; run python3 tools/coverage.py"]
+        return ["docs/COVERAGE.md is not current; run python3 tools/coverage.py --write"]
     return []
 
 

@@ -37,7 +37,9 @@ std::optional<Int> parse_number(std::string_view text) {
 }  // namespace
 
 void append_be64(std::string& out, uint64_t value) {
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (56 - 8 * i));
+  out.append(bytes, sizeof bytes);
 }
 
 uint64_t read_be64(const char* bytes) {

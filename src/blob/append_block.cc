@@ -66,7 +66,7 @@ Outcome append_uploaded(Call& call, const Uploaded& uploaded) {
     touch(call, *blob);
     http::Reply reply(201);
     encode_changed(reply, blob->changed);
-    encode_hash(reply, call, uploaded);
+    encode_hash(reply, uploaded);
     reply.header("x-ms-blob-append-offset", offset);
     reply.header("x-ms-blob-committed-block-count", blob->committed_blocks);
     reply.header("x-ms-request-server-encrypted", "true");

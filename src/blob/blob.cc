@@ -28,6 +28,7 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
   auto asked = service::decode_conditions(call, rules.operation, rules.accepts);
   if (!asked) return asked.error();
   checks.asked = std::move(*asked);
+  checks.asked.if_match_unmet = rules.if_match_unmet;
   if (checks.asked.conditions.if_tags) {
     checks.if_tags = call.headers().get("x-ms-if-tags");
     if (auto valid = check_tag_condition(checks.if_tags); !valid) return valid.error();
@@ -54,7 +55,8 @@ wire::Result<void> check_blob(const Call& call, const Checks& checks,
   if (!blob && checks.rules.operation != concurrency::Operation::kCreate)
     return wire::Error(Code::kBlobNotFound);
   if (blob && blob->copy.status == CopyStatus::kPending &&
-      checks.rules.use == LeaseUse::kExclusive) {
+      (checks.rules.use == LeaseUse::kExclusive ||
+       checks.rules.use == LeaseUse::kCopyDestination)) {
     return wire::Error(Code::kPendingCopyOperation);
   }
   const service::StoredLease lease = blob ? blob->lease : service::StoredLease();
@@ -100,6 +102,7 @@ Task<wire::Result<Found>> find_blob(Call& call) {
     co_return wire::Error(Code::kBlobNotFound);
   found.record = std::move(loaded->record);
   found.blob = std::move(*loaded->value);
+  finish_rehydration(found.blob, call.now);
   co_return std::move(found);
 }
 

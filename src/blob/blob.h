@@ -10,6 +10,7 @@
 
 #include "base/task.h"
 #include "blob/container.h"
+#include "blob/heads.h"
 #include "blob/records.h"
 #include "concurrency/lease.h"
 #include "concurrency/preconditions.h"
@@ -37,6 +38,8 @@ struct Rules {
   concurrency::ConditionSet accepts;
   Keep keep = Keep::kNothing;
   bool changes_data = true;  // Refused while the blob is immutable.
+  // What an unmet If-Match is called; copies have a name of their own for it.
+  wire::Code if_match_unmet = wire::Code::kConditionNotMet;
 };
 inline constexpr Rules kCreates{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
                                 concurrency::kAcceptsAll, Keep::kState};
@@ -92,17 +95,6 @@ void encode_state(http::Reply& reply, const Blob& blob);
 Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep keep,
                                 const std::optional<Blob>& before, std::optional<Blob> after,
                                 store::Commit& commit);
-
-// One head as stored.
-struct Head {
-  std::string row;
-  store::RecordPtr record;
-  Blob blob;
-};
-
-// Adds to the commit the removal of heads, and of those of their contents that no other head names.
-Task<wire::Result<void>> remove_heads(service::Call& call, store::SpaceId space,
-                                      const std::vector<Head>& heads, store::Commit& commit);
 
 // Read, decide, commit for one blob. After the checks `edit(std::optional<Blob>&, store::SpaceId,
 // store::Commit&)` changes, creates or clears the blob, may add content to the commit, and returns

@@ -1,9 +1,8 @@
 // Create Container: PUT /{container}?restype=container
-#include "base/bytes.h"
 #include "blob/container.h"
+#include "blob/deleted_containers.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
-#include "concurrency/etag.h"
 #include "service/directory.h"
 
 namespace kyanite::blob {
@@ -13,6 +12,16 @@ Outcome create_container(service::Call& call) {
   if (!metadata) co_return metadata.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
+  // A deleted container may keep its name for a while.
+  if (call.settings().deletion_window_s > 0) {
+    auto deletions =
+        co_await list_deletions(call.store(), call.target.account, call.target.container);
+    if (!deletions) co_return service::storage_error(deletions.error());
+    for (const auto& entry : *deletions) {
+      if (call.now < entry.value.name_free)
+        co_return wire::Error(wire::Code::kContainerBeingDeleted);
+    }
+  }
   auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
     if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
     container.emplace();

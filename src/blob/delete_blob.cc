@@ -82,7 +82,10 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
     commit.writes.push_back({key, service::to_record(head.blob)});
   }
   if (retention.enabled) co_return wire::Result<void>();
-  co_return co_await remove_heads(call, space, heads, commit);
+  const content::Place place{space, call.target.object};
+  auto removed = co_await remove_heads(call.store(), place, heads, commit);
+  if (!removed) co_return service::storage_error(removed.error());
+  co_return wire::Result<void>();
 }
 
 // One snapshot or version named by the request.

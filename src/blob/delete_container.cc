@@ -1,20 +1,31 @@
 // Delete Container: DELETE /{container}?restype=container
 //
-// The record moves from the live to the dead family in one commit: the name is free at once, the
-// blobs are unreachable at once, and their space is cleaned in the background (blob/cleaner.h).
-#include "base/bytes.h"
+// The record leaves the live family in one commit: the blobs are unreachable at once. Where the
+// account keeps deleted containers, or their names for a while, it moves to the deleted ones; else
+// its space is dead and cleaned in the background.
+#include <tuple>
+
 #include "blob/container.h"
+#include "blob/deleted_containers.h"
 #include "blob/handlers.h"
+#include "service/dead_spaces.h"
 #include "service/directory.h"
 
 namespace kyanite::blob {
 
 namespace {
-store::Key dead_key(const service::Call& call, store::SpaceId space) {
-  std::string row;
-  append_be64(row, space);
-  return store::Key(service::directory_space(call.target.account), service::kDeadContainersFamily,
-                    call.target.container, row);
+// What is left of the container: something that can come back, or something to be cleaned.
+store::Write remains(const service::Call& call, const Container& container) {
+  const auto& settings = call.settings();
+  const auto& [account, name] = std::tie(call.target.account, call.target.container);
+  if (settings.container_retention_days == 0 && settings.deletion_window_s == 0) {
+    return service::bury(account, service::kDeadContainersFamily, name, container.space, call.now);
+  }
+  DeletedContainer deleted{container, call.now, call.now,
+                           after_seconds(call.now, settings.deletion_window_s)};
+  deleted.removal = after_seconds(call.now, int64_t{settings.container_retention_days} * 24 * 3600);
+  deleted.container.lease = {};
+  return {deleted_container_key(account, name, call.now), service::to_record(deleted)};
 }
 }  // namespace
 
@@ -39,8 +50,7 @@ Outcome delete_container(service::Call& call) {
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
     commit.writes.push_back({key, nullptr});
-    commit.writes.push_back({dead_key(call, container.space),
-                             service::to_record(DeadContainer{container.space, call.now})});
+    commit.writes.push_back(remains(call, container));
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

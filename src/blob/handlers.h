@@ -13,6 +13,8 @@ using Outcome = Task<wire::Result<http::Reply>>;
 Outcome list_containers(service::Call& call);
 Outcome get_account_information(service::Call& call);
 Outcome get_blob_service_stats(service::Call& call);
+Outcome find_blobs_by_tags(service::Call& call);  // also within a container
+Outcome blob_batch(service::Call& call);          // also within a container
 
 Outcome create_container(service::Call& call);
 Outcome get_container_properties(service::Call& call);  // and Get Container Metadata
@@ -22,6 +24,7 @@ Outcome set_container_acl(service::Call& call);
 Outcome lease_container(service::Call& call);
 Outcome delete_container(service::Call& call);
 Outcome list_blobs(service::Call& call);
+Outcome restore_container(service::Call& call);
 
 Outcome put_blob(service::Call& call);
 Outcome put_page_blob(service::Call& call);
@@ -41,6 +44,17 @@ Outcome set_blob_immutability_policy(service::Call& call);
 Outcome delete_blob_immutability_policy(service::Call& call);
 Outcome set_blob_legal_hold(service::Call& call);
 Outcome get_blob_tags(service::Call& call);
+Outcome set_blob_tags(service::Call& call);
+
+Outcome copy_blob(service::Call& call);
+Outcome copy_blob_from_url(service::Call& call);
+Outcome abort_copy_blob(service::Call& call);
+Outcome incremental_copy_blob(service::Call& call);
+
+Outcome put_blob_from_url(service::Call& call);
+Outcome put_block_from_url(service::Call& call);
+Outcome append_block_from_url(service::Call& call);
+Outcome put_page_from_url(service::Call& call);
 
 Outcome put_block(service::Call& call);
 Outcome put_block_list(service::Call& call);

@@ -27,9 +27,14 @@ const std::set<std::string_view> kIncludes = {
 // uncommitted blocks.
 class Names {
  public:
-  Names(const store::View& view, store::SpaceId space, std::string_view prefix, bool uncommitted)
-      : space_(space), heads_(view.scan(store::Range::partition_prefix(space, kHeads, prefix))) {
-    if (uncommitted) blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, prefix));
+  Names(const store::View& view, store::SpaceId space, std::string_view prefix,
+        const ListShows& shows, Time now)
+      : space_(space),
+        now_(now),
+        base_only_(!shows.snapshots && !shows.versions && !shows.deleted),
+        heads_(view.scan(store::Range::partition_prefix(space, kHeads, prefix))) {
+    if (shows.uncommitted)
+      blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, prefix));
   }
 
   // To the first name at or after this one, or after every name with this prefix.
@@ -37,7 +42,7 @@ class Names {
   void skip_prefix(std::string_view prefix) {
     move(store::after_prefix(store::partition_prefix_bytes(space_, kHeads, prefix)));
   }
-  void skip_name(std::string_view name) { move(store::after_partition(space_, kHeads, name)); }
+  void skip_name(std::string_view name) { move(after(name)); }
 
   bool valid() const { return heads_->valid() || (blocks_ && blocks_->valid()); }
   std::string name() const {
@@ -48,14 +53,18 @@ class Names {
   // The heads of name(), oldest first, the blob itself last. Moves on to the next name.
   store::Result<std::vector<Head>> take(const std::string& name) {
     std::vector<Head> heads;
-    while (heads_->valid() && partition(*heads_) == name) {
+    const std::string lead = store::Key(space_, kHeads, name).bytes();
+    while (heads_->valid() && heads_->key().starts_with(lead)) {
       auto record = heads_->record();
       if (!record) return record.error();
       auto blob = store::decode<Blob>((*record)->value);
       if (!blob) return store::Error::kCorrupt;
-      const auto key = store::Key::from_bytes(std::string(heads_->key()));
-      heads.push_back({std::string(key.row()), *record, std::move(*blob)});
+      finish_rehydration(*blob, now_);
+      heads.push_back({std::string(heads_->key().substr(lead.size())), *record, std::move(*blob)});
       heads_->next();
+      // The blob itself comes first; the rest is not wanted.
+      if (base_only_ && heads_->valid() && heads_->key().starts_with(lead))
+        heads_->seek(after(name));
     }
     const auto age = [](const Head& head) {
       const auto instant = parse_row(head.row);
@@ -69,6 +78,9 @@ class Names {
   store::Result<void> status() const { return heads_->status(); }
 
  private:
+  std::string after(std::string_view name) const {
+    return store::after_partition(space_, kHeads, name);
+  }
   static std::string partition(const store::View::Cursor& cursor) {
     return store::Key::from_bytes(std::string(cursor.key())).partition();
   }
@@ -82,6 +94,8 @@ class Names {
   }
 
   store::SpaceId space_;
+  Time now_;
+  bool base_only_;  // Snapshots and versions are jumped over instead of read.
   std::unique_ptr<store::View::Cursor> heads_;
   std::unique_ptr<store::View::Cursor> blocks_;
 };
@@ -123,7 +137,7 @@ class Lister {
 
   // Writes the entries of one page; returns the marker of the next one, empty at the end.
   store::Result<std::string> write(const store::View& view, store::SpaceId space) {
-    Names names(view, space, page_.prefix, shows_.uncommitted);
+    Names names(view, space, page_.prefix, shows_, call_.now);
     const Start start = parse_start(page_.start);
     if (!start.name.empty()) names.seek(start.name);
     while (names.valid()) {

@@ -27,6 +27,14 @@ wire::Result<std::optional<Tier>> decode_tier(const Call& call, std::string_view
   return wire::invalid_header(header, *text);
 }
 
+wire::Result<std::string> decode_rehydrate_priority(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-rehydrate-priority";
+  const auto text = call.headers().get(kHeader);
+  if (equals_ignoring_case(text, "High")) return std::string("High");
+  if (text.empty() || equals_ignoring_case(text, "Standard")) return std::string("Standard");
+  return wire::invalid_header(kHeader, text);
+}
+
 wire::Result<Immutability> decode_immutability(const Call& call) {
   constexpr std::string_view kUntil = "x-ms-immutability-policy-until-date";
   constexpr std::string_view kMode = "x-ms-immutability-policy-mode";

@@ -44,6 +44,9 @@ Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
 // x-ms-access-tier (or another header) by name; nothing when absent, 400 when unknown.
 wire::Result<std::optional<Tier>> decode_tier(const service::Call& call, std::string_view header);
 
+// x-ms-rehydrate-priority: "High" or "Standard", which it is when absent.
+wire::Result<std::string> decode_rehydrate_priority(const service::Call& call);
+
 // x-ms-immutability-policy-until-date and -mode.
 wire::Result<Immutability> decode_immutability(const service::Call& call);
 

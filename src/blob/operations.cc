@@ -66,8 +66,8 @@ constexpr Operation kOperations[] = {
     {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, service::get_user_delegation_key},
     {"Get Account Information", "Service_GetAccountInfo", "GET", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Service_GetAccountInfoWithHead", "HEAD", Level::kService, "account", "properties", {}, account_facts, get_account_information},
-    {"Blob Batch", "Service_SubmitBatch", "POST", Level::kService, "", "batch", {}, service_batch},
-    {"Find Blobs by Tags", "Service_FilterBlobs", "GET", Level::kService, "", "blobs", {}, service_filter},
+    {"Blob Batch", "Service_SubmitBatch", "POST", Level::kService, "", "batch", {}, service_batch, blob_batch},
+    {"Find Blobs by Tags", "Service_FilterBlobs", "GET", Level::kService, "", "blobs", {}, service_filter, find_blobs_by_tags},
 
     // Containers.
     {"Create Container", "Container_Create", "PUT", Level::kContainer, "container", "", {}, container_create, create_container},
@@ -83,10 +83,10 @@ constexpr Operation kOperations[] = {
     {"Lease Container", "Container_Lease", "PUT", Level::kContainer, "container", "lease", {}, container_write, lease_container},
     {"Delete Container", "Container_Delete", "DELETE", Level::kContainer, "container", "", {}, container_delete, delete_container},
     {"List Blobs", "Container_ListBlobs", "GET", Level::kContainer, "container", "list", {}, container_list, list_blobs},
-    {"Restore Container", "Container_Restore", "PUT", Level::kContainer, "container", "undelete", {}, container_write},
+    {"Restore Container", "Container_Restore", "PUT", Level::kContainer, "container", "undelete", {}, container_write, restore_container},
     {"Rename Container", "Container_Rename", "PUT", Level::kContainer, "container", "rename", {}, container_write},
-    {"Blob Batch", "Container_SubmitBatch", "POST", Level::kContainer, "container", "batch", {}, container_batch},
-    {"Find Blobs by Tags in Container", "Container_FilterBlobs", "GET", Level::kContainer, "container", "blobs", {}, container_filter},
+    {"Blob Batch", "Container_SubmitBatch", "POST", Level::kContainer, "container", "batch", {}, container_batch, blob_batch},
+    {"Find Blobs by Tags in Container", "Container_FilterBlobs", "GET", Level::kContainer, "container", "blobs", {}, container_filter, find_blobs_by_tags},
     {"Get Account Information", "Container_GetAccountInfo", "GET", Level::kContainer, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Container_GetAccountInfoWithHead", "HEAD", Level::kContainer, "account", "properties", {}, account_facts, get_account_information},
 
@@ -108,34 +108,34 @@ constexpr Operation kOperations[] = {
     {"Snapshot Blob", "Blob_CreateSnapshot", "PUT", Level::kObject, "", "snapshot", {}, blob_create, snapshot_blob},
     {"Set Blob Tier", "Blob_SetTier", "PUT", Level::kObject, "", "tier", {}, blob_write, set_blob_tier},
     {"Get Blob Tags", "Blob_GetTags", "GET", Level::kObject, "", "tags", {}, blob_tags, get_blob_tags},
-    {"Set Blob Tags", "Blob_SetTags", "PUT", Level::kObject, "", "tags", {}, blob_tags},
+    {"Set Blob Tags", "Blob_SetTags", "PUT", Level::kObject, "", "tags", {}, blob_tags, set_blob_tags},
     {"Query Blob Contents", "Blob_Query", "POST", Level::kObject, "", "query", {}, blob_query},
     {"Get Account Information", "Blob_GetAccountInfo", "GET", Level::kObject, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Blob_GetAccountInfoWithHead", "HEAD", Level::kObject, "account", "properties", {}, account_facts, get_account_information},
-    {"Abort Copy Blob", "Blob_AbortCopyFromURL", "PUT", Level::kObject, "", "copy", {}, blob_write},
+    {"Abort Copy Blob", "Blob_AbortCopyFromURL", "PUT", Level::kObject, "", "copy", {}, blob_write, abort_copy_blob},
 
     // Block blobs.
-    {"Put Block From URL", "BlockBlob_StageBlockFromURL", "PUT", Level::kObject, "", "block", {{"x-ms-copy-source", ""}}, blob_write},
+    {"Put Block From URL", "BlockBlob_StageBlockFromURL", "PUT", Level::kObject, "", "block", {{"x-ms-copy-source", ""}}, blob_write, put_block_from_url},
     {"Put Block", "BlockBlob_StageBlock", "PUT", Level::kObject, "", "block", {}, blob_write, put_block},
     {"Put Block List", "BlockBlob_CommitBlockList", "PUT", Level::kObject, "", "blocklist", {}, blob_write, put_block_list},
     {"Get Block List", "BlockBlob_GetBlockList", "GET", Level::kObject, "", "blocklist", {}, blob_read, get_block_list},
 
     // Append blobs.
-    {"Append Block From URL", "AppendBlob_AppendBlockFromUrl", "PUT", Level::kObject, "", "appendblock", {{"x-ms-copy-source", ""}}, blob_append},
+    {"Append Block From URL", "AppendBlob_AppendBlockFromUrl", "PUT", Level::kObject, "", "appendblock", {{"x-ms-copy-source", ""}}, blob_append, append_block_from_url},
     {"Append Block", "AppendBlob_AppendBlock", "PUT", Level::kObject, "", "appendblock", {}, blob_append, append_block},
     {"Append Blob Seal", "AppendBlob_Seal", "PUT", Level::kObject, "", "seal", {}, blob_write, append_blob_seal},
 
     // Page blobs.
-    {"Put Page From URL", "PageBlob_UploadPagesFromURL", "PUT", Level::kObject, "", "page", {{"x-ms-copy-source", ""}}, blob_write},
+    {"Put Page From URL", "PageBlob_UploadPagesFromURL", "PUT", Level::kObject, "", "page", {{"x-ms-copy-source", ""}}, blob_write, put_page_from_url},
     {"Put Page (clear)", "PageBlob_ClearPages", "PUT", Level::kObject, "", "page", {{"x-ms-page-write", "clear"}}, blob_write, clear_pages},
     {"Put Page", "PageBlob_UploadPages", "PUT", Level::kObject, "", "page", {{"x-ms-page-write", "update"}}, blob_write, put_page},
     {"Get Page Ranges", "PageBlob_GetPageRanges", "GET", Level::kObject, "", "pagelist", {}, blob_read, get_page_ranges},
-    {"Incremental Copy Blob", "PageBlob_CopyIncremental", "PUT", Level::kObject, "", "incrementalcopy", {}, blob_create},
+    {"Incremental Copy Blob", "PageBlob_CopyIncremental", "PUT", Level::kObject, "", "incrementalcopy", {}, blob_create, incremental_copy_blob},
 
     // Creation, told apart by headers.
-    {"Put Blob From URL", "BlockBlob_PutBlobFromUrl", "PUT", Level::kObject, "", "", {{"x-ms-blob-type", "BlockBlob"}, {"x-ms-copy-source", ""}}, blob_create},
-    {"Copy Blob From URL", "Blob_CopyFromURL", "PUT", Level::kObject, "", "", {{"x-ms-copy-source", ""}, {"x-ms-requires-sync", "true"}}, blob_create},
-    {"Copy Blob", "Blob_StartCopyFromURL", "PUT", Level::kObject, "", "", {{"x-ms-copy-source", ""}}, blob_create},
+    {"Put Blob From URL", "BlockBlob_PutBlobFromUrl", "PUT", Level::kObject, "", "", {{"x-ms-blob-type", "BlockBlob"}, {"x-ms-copy-source", ""}}, blob_create, put_blob_from_url},
+    {"Copy Blob From URL", "Blob_CopyFromURL", "PUT", Level::kObject, "", "", {{"x-ms-copy-source", ""}, {"x-ms-requires-sync", "true"}}, blob_create, copy_blob_from_url},
+    {"Copy Blob", "Blob_StartCopyFromURL", "PUT", Level::kObject, "", "", {{"x-ms-copy-source", ""}}, blob_create, copy_blob},
     {"Put Blob (page)", "PageBlob_Create", "PUT", Level::kObject, "", "", {{"x-ms-blob-type", "PageBlob"}}, blob_create, put_page_blob},
     {"Put Blob (append)", "AppendBlob_Create", "PUT", Level::kObject, "", "", {{"x-ms-blob-type", "AppendBlob"}}, blob_create, put_append_blob},
     {"Put Blob", "BlockBlob_Upload", "PUT", Level::kObject, "", "", {{"x-ms-blob-type", "BlockBlob"}}, blob_create, put_blob},

@@ -53,10 +53,10 @@ wire::Result<Span> decode_page_range(const Call& call) {
   return Span{first, *(*range)->last - first + 1};
 }
 
-Outcome write_pages(Call& call, Span range, const Uploaded* uploaded) {
+Outcome write_pages(Call& call, Span range, const Uploaded* uploaded, const Rules& rules) {
   auto sequence = decode_sequence_conditions(call);
   if (!sequence) co_return sequence.error();
-  auto checks = decode_checks(call, kChanges);
+  auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   content::Pieces pieces;
   if (uploaded != nullptr) {
@@ -81,7 +81,7 @@ Outcome write_pages(Call& call, Span range, const Uploaded* uploaded) {
     encode_changed(reply, blob->changed);
     reply.header("x-ms-blob-sequence-number", blob->sequence_number);
     if (uploaded != nullptr) {
-      encode_hash(reply, call, *uploaded);
+      encode_hash(reply, *uploaded);
       reply.header("x-ms-request-server-encrypted", "true");
     }
     co_return reply;

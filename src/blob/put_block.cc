@@ -16,11 +16,6 @@ namespace kyanite::blob {
 using service::Call;
 using wire::Code;
 
-namespace {
-
-constexpr Rules kStages{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
-                        concurrency::kAcceptsNone, Keep::kNothing, false};
-
 wire::Result<std::string> decode_block_id(const Call& call) {
   const auto text = call.query.find("blockid");
   if (!text)
@@ -30,8 +25,6 @@ wire::Result<std::string> decode_block_id(const Call& call) {
     return wire::invalid_query("blockid", *text);
   return *id;
 }
-
-}  // namespace
 
 uint64_t max_block_bytes(wire::Version version) {
   constexpr uint64_t kMiB = 1024 * 1024;
@@ -87,7 +80,7 @@ Outcome put_block(Call& call) {
   if (auto staged = co_await stage_block(call, *id, uploaded->pieces); !staged)
     co_return staged.error();
   http::Reply reply(201);
-  encode_hash(reply, call, *uploaded);
+  encode_hash(reply, *uploaded);
   reply.header("x-ms-request-server-encrypted", "true");
   co_return reply;
 }

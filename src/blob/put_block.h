@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/task.h"
+#include "blob/blob.h"
 #include "content/content.h"
 #include "service/call.h"
 #include "wire/error.h"
@@ -12,7 +13,13 @@
 
 namespace kyanite::blob {
 
+inline constexpr Rules kStages{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
+                               concurrency::kAcceptsNone, Keep::kNothing, false};
+
 uint64_t max_block_bytes(wire::Version version);
+
+// blockid, decoded from base64.
+wire::Result<std::string> decode_block_id(const service::Call& call);
 
 // Keeps the pieces as the uncommitted block of that (decoded) id, durably. Checks lease, blob type
 // and length of the id.

@@ -8,6 +8,7 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
+#include "blob/tag_index.h"
 #include "service/body.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
@@ -154,6 +155,7 @@ Outcome put_block_list(Call& call) {
   auto wanted = parse_block_list(*body);
   if (!wanted) co_return wanted.error();
 
+  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();

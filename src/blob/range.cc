@@ -22,15 +22,25 @@ std::optional<ByteRange> parse_range(std::string_view text) {
   if (!range.last || *range.last < range.first) return {};
   return range;
 }
+
+wire::Result<std::optional<ByteRange>> decode_strictly(const service::Call& call,
+                                                       std::string_view header) {
+  const auto text = call.headers().find(header);
+  if (!text || text->empty()) return std::optional<ByteRange>();
+  auto range = parse_range(*text);
+  if (!range) return wire::invalid_header(header, *text);
+  return range;
+}
 }  // namespace
 
 wire::Result<std::optional<ByteRange>> decode_range(const service::Call& call) {
-  if (auto text = call.headers().find("x-ms-range"); text && !text->empty()) {
-    auto range = parse_range(*text);
-    if (!range) return wire::invalid_header("x-ms-range", *text);
-    return range;
-  }
+  auto range = decode_strictly(call, "x-ms-range");
+  if (!range || *range) return range;
   return parse_range(call.headers().get("Range"));
+}
+
+wire::Result<std::optional<ByteRange>> decode_source_range(const service::Call& call) {
+  return decode_strictly(call, "x-ms-source-range");
 }
 
 std::optional<Span> clip(const ByteRange& range, uint64_t length) {

@@ -17,6 +17,8 @@ struct ByteRange {
 // x-ms-range, else Range; nothing when neither names one. A malformed Range is ignored as HTTP
 // demands, a malformed x-ms-range is an error.
 wire::Result<std::optional<ByteRange>> decode_range(const service::Call& call);
+// x-ms-source-range; nothing when it is absent.
+wire::Result<std::optional<ByteRange>> decode_source_range(const service::Call& call);
 
 // What of a content of `length` bytes the range covers: offset and count. Nothing when it starts
 // past the end.

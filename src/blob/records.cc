@@ -61,6 +61,15 @@ std::string_view name(CopyStatus status) {
   return "";
 }
 
+void finish_rehydration(Blob& blob, Time now) {
+  if (blob.rehydrate_to == Tier::kInferred || now < blob.rehydrated) return;
+  blob.tier = blob.rehydrate_to;
+  blob.tier_changed = blob.rehydrated;
+  blob.rehydrate_to = Tier::kInferred;
+  blob.rehydrate_priority.clear();
+  blob.rehydrated = {};
+}
+
 namespace {
 constexpr char kSnapshotMark = 's';
 constexpr char kVersionMark = 'v';

@@ -45,14 +45,18 @@ struct Container {
   }
 };
 
-// A deleted incarnation whose records wait to be removed.
-struct DeadContainer {
-  store::SpaceId space = 0;
+// A deleted container that can be restored, or whose name is not free yet.
+struct DeletedContainer {
+  Container container;
   Time deleted;
+  Time removal;    // From then on it is gone for good.
+  Time name_free;  // Until then its name stays taken.
   template <class Io>
   void fields(Io& io) {
-    io(1, space);
+    io(1, container);
     io(2, deleted);
+    io(3, removal);
+    io(4, name_free);
   }
 };
 
@@ -131,8 +135,9 @@ struct Blob {
   service::StoredLease lease;
   Tier tier = Tier::kInferred;
   Time tier_changed;
-  Tier rehydrate_to = Tier::kInferred;  // Set while an archived blob is being brought back.
+  Tier rehydrate_to = Tier::kInferred;  // Set while an archived blob is being brought back,
   std::string rehydrate_priority;
+  Time rehydrated;  // which is done then.
   Tags tags;
   // Other heads of this blob may name the same content; it is deleted with the last of them.
   bool content_shared = false;
@@ -176,6 +181,7 @@ struct Blob {
     io(23, expires);
     io(24, key_sha256);
     io(25, key_nonce);
+    io(26, rehydrated);
   }
 };
 
@@ -190,6 +196,9 @@ struct RowInstant {
   Time version;
 };
 RowInstant parse_row(std::string_view row);
+
+// An archived blob whose rehydration is done has its new tier.
+void finish_rehydration(Blob& blob, Time now);
 
 std::string_view name(BlobType type);
 std::string_view name(auth::PublicAccess access);  // "" for none

@@ -1,15 +1,23 @@
 #include "blob/service.h"
 
-#include "base/bytes.h"
+#include "base/log.h"
 #include "blob/container.h"
+#include "blob/deleted_containers.h"
 #include "blob/names.h"
 #include "blob/operations.h"
+#include "service/dead_spaces.h"
+#include "service/directory.h"
 #include "wire/date.h"
 
 namespace kyanite::blob {
 
 using auth::Level;
 using service::Call;
+
+namespace {
+// What one call of tend() removes at most from the dead containers of an account.
+constexpr uint64_t kRecordsPerCleaning = 10'000;
+}  // namespace
 
 std::span<const service::Operation> BlobService::operations() const { return blob::operations(); }
 
@@ -52,6 +60,19 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
   acl.public_access = loaded->value->public_access;
   acl.policies.assign(loaded->value->policies.begin(), loaded->value->policies.end());
   co_return acl;
+}
+
+Task<void> BlobService::tend(service::Context& context) const {
+  const Time now = context.clock.now();
+  for (const auto& [name, account] : context.accounts.all()) {
+    auto buried = co_await bury_overdue(context.store, name, now);
+    if (!buried) log_warning(std::string("blob: deleted containers: ") + describe(buried.error()));
+    auto cleaned = co_await service::clean_dead_spaces(
+        context.store, name, service::kDeadContainersFamily, kRecordsPerCleaning, now);
+    if (!cleaned) log_warning(std::string("blob: cleaning: ") + describe(cleaned.error()));
+  }
+  co_await copy_runner_.resume(context);
+  co_await patrol_.step(context);
 }
 
 }  // namespace kyanite::blob

@@ -1,9 +1,7 @@
 // Set Blob Tier: PUT /{container}/{blob}?comp=tier, also on a snapshot or version
 //
-// Tiers only mark a blob; all bytes live on the same device. Leaving the archive takes effect at
-// once (200 would claim more than the service does, so the reply is its 202): the blob can be read
-// again as soon as it is said to be.
-#include "base/bytes.h"
+// Tiers only mark a blob; all bytes live on the same device. Leaving the archive takes the time
+// that the account's settings say, so that programs see the states they would see in Azure.
 #include "blob/blob.h"
 #include "blob/change_head.h"
 #include "blob/handlers.h"
@@ -23,19 +21,24 @@ Outcome set_blob_tier(Call& call) {
   auto tier = decode_tier(call, "x-ms-access-tier");
   if (!tier) co_return tier.error();
   if (!*tier) co_return wire::missing_header("x-ms-access-tier");
-  const auto priority = call.headers().get("x-ms-rehydrate-priority");
-  if (!priority.empty() && !equals_ignoring_case(priority, "High") &&
-      !equals_ignoring_case(priority, "Standard")) {
-    co_return wire::invalid_header("x-ms-rehydrate-priority", priority);
-  }
+  auto priority = decode_rehydrate_priority(call);
+  if (!priority) co_return priority.error();
   auto checks = decode_checks(call, kTiers);
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
     if (blob.type != BlobType::kBlock) return wire::Error(Code::kAccessTierNotSupportedForBlobType);
-    const bool rehydrates = blob.tier == Tier::kArchive && **tier != Tier::kArchive;
+    if (blob.tier == Tier::kArchive && **tier != Tier::kArchive) {
+      if (blob.rehydrate_to != Tier::kInferred && blob.rehydrate_to != **tier) {
+        return wire::Error(Code::kBlobBeingRehydrated);
+      }
+      blob.rehydrate_to = **tier;
+      blob.rehydrate_priority = *priority;
+      blob.rehydrated = after_seconds(call.now, call.settings().rehydration_s);
+      return http::Reply(202);
+    }
     blob.tier = **tier;
     blob.tier_changed = call.now;
-    return http::Reply(rehydrates ? 202 : 200);
+    return http::Reply(200);
   };
   co_return co_await change_head(call, *checks, edit);
 }

@@ -1,52 +1,15 @@
 // What becomes of a blob's former state: a version, a soft-deleted head, or nothing; and of content
 // that no head names any more.
-#include <set>
 #include <vector>
 
 #include "blob/blob.h"
-#include "blob/blocks.h"
+#include "blob/heads.h"
 
 namespace kyanite::blob {
 
 using service::Call;
 
 namespace {
-
-// Adds the removal of a content that no head names any more, with its block list.
-Task<wire::Result<void>> remove_content(Call& call, store::SpaceId space, const Blob& blob,
-                                        store::Commit& commit) {
-  const content::Place place{space, call.target.object};
-  auto removed = co_await content::remove(call.store(), commit, place, blob.content);
-  if (!removed) co_return service::storage_error(removed.error());
-  if (blob.type == BlobType::kBlock && blob.committed_blocks > 0) {
-    commit.writes.push_back({block_list_key(space, call.target.object, blob.content.id), nullptr});
-  }
-  co_return wire::Result<void>();
-}
-
-// The contents that heads of this blob name once the commit is done.
-Task<wire::Result<std::set<uint64_t>>> contents_left(Call& call, store::SpaceId space,
-                                                     const store::Commit& commit) {
-  std::set<std::string_view> leaving;
-  for (const auto& write : commit.writes) {
-    if (write.record == nullptr) leaving.insert(write.key.bytes());
-  }
-  std::set<uint64_t> left;
-  auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object));
-    for (; cursor->valid(); cursor->next()) {
-      if (leaving.contains(cursor->key())) continue;
-      auto record = cursor->record();
-      if (!record) return record.error();
-      const auto blob = store::decode<Blob>((*record)->value);
-      if (!blob) return store::Error::kCorrupt;
-      left.insert(blob->content.id);
-    }
-    return cursor->status();
-  });
-  if (!looked) co_return service::storage_error(looked.error());
-  co_return std::move(left);
-}
 
 void put_head(Call& call, store::SpaceId space, std::string_view row, const Blob& blob,
               store::Commit& commit) {
@@ -62,28 +25,6 @@ Blob former(const Blob& before, bool content_shared) {
 }
 
 }  // namespace
-
-Task<wire::Result<void>> remove_heads(Call& call, store::SpaceId space,
-                                      const std::vector<Head>& heads, store::Commit& commit) {
-  bool shared = false;
-  for (const auto& head : heads) {
-    commit.writes.push_back({head_key(call, space, head.row), nullptr});
-    shared = shared || head.blob.content_shared;
-  }
-  std::set<uint64_t> left;
-  if (shared) {
-    auto looked = co_await contents_left(call, space, commit);
-    if (!looked) co_return looked.error();
-    left = std::move(*looked);
-  }
-  for (const auto& head : heads) {
-    if (!left.insert(head.blob.content.id).second)
-      continue;  // Still named, or removed a moment ago.
-    if (auto removed = co_await remove_content(call, space, head.blob, commit); !removed)
-      co_return removed.error();
-  }
-  co_return wire::Result<void>();
-}
 
 Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
                                 const std::optional<Blob>& before, std::optional<Blob> after,
@@ -118,8 +59,9 @@ Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
   if (before && !kept && !same_content) {
     std::vector<Head> leaving;
     leaving.push_back({{}, nullptr, *before});
-    if (auto removed = co_await remove_heads(call, space, leaving, commit); !removed)
-      co_return removed.error();
+    const content::Place place{space, call.target.object};
+    auto removed = co_await remove_heads(call.store(), place, leaving, commit);
+    if (!removed) co_return service::storage_error(removed.error());
   }
   // The last write to a key wins.
   commit.writes.push_back({head_key(call, space), after ? service::to_record(*after) : nullptr});

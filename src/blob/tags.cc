@@ -1,5 +1,6 @@
 #include "blob/tags.h"
 
+#include <algorithm>
 #include <pugixml.hpp>
 
 #include "base/bytes.h"
@@ -34,6 +35,13 @@ wire::Result<void> check_tags(const Tags& tags) {
   return {};
 }
 
+// Tags are kept in the order of their names.
+wire::Result<Tags> checked(Tags tags) {
+  if (auto valid = check_tags(tags); !valid) return valid.error();
+  std::sort(tags.begin(), tags.end());
+  return tags;
+}
+
 }  // namespace
 
 wire::Result<Tags> decode_tags(const service::Call& call) {
@@ -56,8 +64,7 @@ wire::Result<Tags> decode_tags(const service::Call& call) {
     if (!key || !value) return wire::invalid_header("x-ms-tags", call.headers().get("x-ms-tags"));
     tags.emplace_back(std::move(*key), std::move(*value));
   }
-  if (auto valid = check_tags(tags); !valid) return valid.error();
-  return tags;
+  return checked(std::move(tags));
 }
 
 wire::Result<Tags> parse_tags(std::string_view xml) {
@@ -73,8 +80,7 @@ wire::Result<Tags> parse_tags(std::string_view xml) {
     if (!tag.child("Key") || !tag.child("Value")) return wire::Error(Code::kInvalidXmlDocument);
     tags.emplace_back(tag.child_value("Key"), tag.child_value("Value"));
   }
-  if (auto valid = check_tags(tags); !valid) return valid.error();
-  return tags;
+  return checked(std::move(tags));
 }
 
 void write_tags(wire::XmlWriter& xml, const Tags& tags) {

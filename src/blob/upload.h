@@ -28,8 +28,8 @@ enum class Md5 { kAlways, kWhenSent };
 // the length.
 Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md5 md5);
 
-// Content-MD5 when the client sent one (or speaks a version before CRC-64), else
-// x-ms-content-crc64.
-void encode_hash(http::Reply& reply, const service::Call& call, const Uploaded& uploaded);
+// Content-MD5 when it was computed, else x-ms-content-crc64: for uploads whose MD5 is wanted only
+// kWhenSent.
+void encode_hash(http::Reply& reply, const Uploaded& uploaded);
 
 }  // namespace kyanite::blob

@@ -11,6 +11,15 @@ namespace kyanite::content {
 
 namespace {
 
+// kConflict unless the head still is as expected.
+store::Result<void> check_head(const store::View& view, const store::Guard& head) {
+  auto found = view.get(head.key);
+  if (!found) return found.error();
+  if (*found == nullptr || head.expected == nullptr || **found != *head.expected)
+    return store::Error::kConflict;
+  return {};
+}
+
 uint64_t new_content_id() {
   uint64_t id = 0;
   while (id == 0) id = random_u64();
@@ -155,12 +164,16 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
 }
 
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
-                                  const Content& content, const Place& to) {
+                                  const Content& content, const Place& to,
+                                  const store::Guard* head) {
   Content copied = content;
   if (content.id == 0) co_return copied;
   copied.id = new_content_id();
   copied.leaves = 0;
   auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
+    if (head != nullptr) {
+      if (auto same = check_head(view, *head); !same) return same.error();
+    }
     auto cursor = view.scan(leaf_range(from, content.id));
     for (; cursor->valid(); cursor->next()) {
       const uint64_t offset = leaf_offset(cursor->key());
@@ -201,10 +214,7 @@ store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view
                                                          uint64_t offset, uint64_t length,
                                                          const store::Guard& head) {
   std::vector<store::RecordPtr> leaves;
-  auto found = view.get(head.key);
-  if (!found) return found.error();
-  if (*found == nullptr || head.expected == nullptr || **found != *head.expected)
-    return store::Error::kConflict;
+  if (auto same = check_head(view, head); !same) return same.error();
   const uint64_t end = offset + length;
   auto cursor = view.scan(leaf_range(place, content.id));
   if (content.sparse)

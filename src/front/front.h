@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "auth/authenticate.h"
 #include "front/metrics.h"
 #include "front/request_log.h"
 #include "http/message.h"
@@ -13,31 +12,23 @@
 
 namespace kyanite::front {
 
-struct Settings {
-  auth::Settings auth;
-  bool product_style_url = true;  // The account may be the first label of the host name.
-};
-
 class Front final : public http::Handler {
  public:
   // All references must outlive the Front.
-  Front(const service::Service& service, service::Context& context, Settings settings,
-        RequestLog& log, Metrics& metrics)
-      : service_(service), context_(context), settings_(settings), log_(log), metrics_(metrics) {}
+  Front(const service::Service& service, service::Context& context, RequestLog& log,
+        Metrics& metrics)
+      : service_(service), context_(context), log_(log), metrics_(metrics) {}
 
   Task<http::Reply> serve(http::Request& request) override;
 
  private:
   // The steps of a request; see serve.cc.
   Task<wire::Result<http::Reply>> answer(service::Call& call);
-  wire::Result<void> resolve(service::Call& call) const;
   Task<wire::Result<void>> choose_version(service::Call& call);
-  Task<wire::Result<void>> authorize(service::Call& call);
   Task<void> finish(service::Call& call, http::Reply& reply);
 
   const service::Service& service_;
   service::Context& context_;
-  const Settings settings_;
   RequestLog& log_;
   Metrics& metrics_;
 };

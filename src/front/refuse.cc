@@ -8,7 +8,9 @@ http::Reply refuse(const service::Service& service, const service::Call& call,
   reply.error_code = wire::name(error.code);
   service.render(call, error, reply);
   for (const auto& [header, value] : error.headers) reply.header(header, value);
-  if (error.status == 401) reply.header("WWW-Authenticate", auth::challenge(settings));
+  // A 401 of the source of a copy is no question to the client.
+  if (error.status == 401 && error.code != wire::Code::kCannotVerifyCopySource)
+    reply.header("WWW-Authenticate", auth::challenge(settings));
   return reply;
 }
 

@@ -1,9 +1,9 @@
 // The life of a request, top to bottom. docs/LIFE_OF_A_REQUEST.md walks along.
-#include "auth/authorize.h"
 #include "base/random.h"
 #include "front/cors.h"
 #include "front/front.h"
 #include "front/refuse.h"
+#include "service/admission.h"
 #include "service/operation.h"
 #include "service/properties.h"
 #include "wire/version.h"
@@ -21,10 +21,11 @@ Task<http::Reply> Front::serve(http::Request& request) {
   call.hold = context_.store.hold();
   call.service = &service_;
   call.target.service = service_.kind();
+  call.front = this;
 
   auto answered = co_await answer(call);
   http::Reply reply =
-      answered ? std::move(*answered) : refuse(service_, call, answered.error(), settings_.auth);
+      answered ? std::move(*answered) : refuse(service_, call, answered.error(), context_.auth());
 
   co_await finish(call, reply);
   const auto took = log_.write(call, reply, began);
@@ -34,7 +35,7 @@ Task<http::Reply> Front::serve(http::Request& request) {
 
 Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   // The version is chosen even when the path leads nowhere: errors carry it too.
-  auto resolved = resolve(call);
+  auto resolved = service::resolve(call);
   if (auto chosen = co_await choose_version(call); !chosen) co_return chosen.error();
   if (!resolved) co_return resolved.error();
   if (call.request.method == "OPTIONS") {
@@ -43,16 +44,14 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
     co_return preflight(call.request, properties->cors);
   }
 
-  auto caller = auth::authenticate(call.request, call.query, call.target, settings_.auth, call.now);
-  if (!caller) co_return caller.error();
-  call.caller = std::move(*caller);
+  if (auto known = service::authenticate(call); !known) co_return known.error();
 
   auto operation =
       service::route(service_.operations(), call.request, call.query, call.target.level);
   if (!operation) co_return operation.error();
   call.operation = *operation;
 
-  if (auto allowed = co_await authorize(call); !allowed) co_return allowed.error();
+  if (auto allowed = co_await service::authorize(call); !allowed) co_return allowed.error();
   if (call.operation->run == nullptr) {
     co_return wire::Error(Code::kNotImplemented)
         .saying(std::string(call.operation->name) + " is not implemented by this server.");
@@ -80,23 +79,6 @@ Task<wire::Result<void>> Front::choose_version(Call& call) {
   }
   call.version = *version;
   co_return wire::Result<void>();
-}
-
-// The container's record is read only for those who need it: public access and stored policies.
-Task<wire::Result<void>> Front::authorize(Call& call) {
-  if (call.target.secondary && !call.operation->reads()) {
-    co_return wire::Error(Code::kInsufficientAccountPermissions)
-        .saying("Write operations are not allowed on the secondary endpoint.");
-  }
-  auth::Acl acl;
-  if (auth::needs_acl(call.caller, call.operation->need)) {
-    auto loaded = co_await service_.acl(call);
-    if (!loaded) co_return loaded.error();
-    acl = std::move(*loaded);
-    if (auto applied = auth::apply_policy(call.caller, acl.policies, call.now); !applied)
-      co_return applied.error();
-  }
-  co_return auth::authorize(call.caller, call.operation->need, call.target, acl);
 }
 
 // The headers that every reply carries.

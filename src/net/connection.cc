@@ -42,6 +42,12 @@ Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, co
   if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
 }
 
+Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, ssl_st* tls)
+    : shard_(shard),
+      socket_(shard.loop, std::move(descriptor)),
+      tls_(tls),
+      peer_(std::move(peer)) {}
+
 Connection::~Connection() {
   if (tls_ == nullptr) return;
   if (!broken_) close_tls();
@@ -218,7 +224,7 @@ Task<bool> Connection::handshake() {
   const int64_t deadline = now_ms() + shard_.timeouts.handshake.count();
   while (true) {
     ERR_clear_error();
-    const int result = SSL_accept(tls_);
+    const int result = SSL_do_handshake(tls_);
     if (result == 1) co_return true;
     const Progress progress = tls_progress(result);
     if (!may_succeed_later(progress)) co_return false;

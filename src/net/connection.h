@@ -72,6 +72,8 @@ class Connection {
  public:
   // Throws std::bad_alloc.
   Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls);
+  // A connection made from here. With a `tls` session, which it owns, it begins with a handshake.
+  Connection(Shard& shard, Descriptor descriptor, std::string peer, ssl_st* tls);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

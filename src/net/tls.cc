@@ -52,16 +52,21 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   return SSL_TLSEXT_ERR_OK;
 }
 
-Context new_context() {
-  Context context(SSL_CTX_new(TLS_server_method()));
+Context new_context(const SSL_METHOD* method) {
+  Context context(SSL_CTX_new(method));
   if (!context) throw std::bad_alloc();
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   // Writes are repeated from where they stopped, and idle connections keep no record buffers.
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // One receive for a record instead of two.
+  return context;
+}
+
+Context new_server_context() {
+  Context context = new_context(TLS_server_method());
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
   return context;
 }
@@ -92,7 +97,7 @@ bool parse_pfx(PKCS12* pfx, const char* password, Key& key, Certificate& certifi
 
 TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_path,
                                               const std::string& key_path) {
-  Context context = new_context();
+  Context context = new_server_context();
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
     return failure("cannot use certificate " + certificate_path);
@@ -104,7 +109,7 @@ TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_pat
 }
 
 TlsContext::Loaded TlsContext::from_pfx_file(const std::string& path, const std::string& password) {
-  Context context = new_context();
+  Context context = new_server_context();
   ERR_clear_error();
   Bio file(BIO_new_file(path.c_str(), "rb"));
   if (!file) return failure("cannot open certificate " + path);
@@ -122,6 +127,20 @@ TlsContext::Loaded TlsContext::from_pfx_file(const std::string& path, const std:
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 
+TlsContext::Loaded TlsContext::for_clients(const std::string& ca_path) {
+  Context context = new_context(TLS_client_method());
+  ERR_clear_error();
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  if (ca_path.empty()) {
+    // A machine without any trusted certificate can still fetch over plain HTTP.
+    SSL_CTX_set_default_verify_paths(context.get());
+    ERR_clear_error();
+  } else if (SSL_CTX_load_verify_file(context.get(), ca_path.c_str()) != 1) {
+    return failure("cannot use the certificates in " + ca_path);
+  }
+  return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
+}
+
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }
 
 ssl_st* TlsContext::open_session(int socket) const {
@@ -131,6 +150,24 @@ ssl_st* TlsContext::open_session(int socket) const {
     throw std::bad_alloc();
   }
   SSL_set_accept_state(session);
+  return session;
+}
+
+ssl_st* TlsContext::open_client_session(int socket, const std::string& host) const {
+  SSL* session = SSL_new(context_);
+  if (session == nullptr || SSL_set_fd(session, socket) != 1) {
+    SSL_free(session);
+    throw std::bad_alloc();
+  }
+  const bool is_address = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1;
+  const bool named = is_address || (SSL_set1_host(session, host.c_str()) == 1 &&
+                                    SSL_set_tlsext_host_name(session, host.c_str()) == 1);
+  ERR_clear_error();
+  if (!named) {
+    SSL_free(session);
+    throw std::bad_alloc();
+  }
+  SSL_set_connect_state(session);
   return session;
 }
 

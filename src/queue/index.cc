@@ -62,6 +62,14 @@ void Index::forget() {
   for (Window& window : windows_) window.forget();
 }
 
+std::optional<Index::Unknown> Index::running_low(Time now) {
+  std::lock_guard lock(mutex_);
+  for (const Lane lane : kLanes) {
+    if (window(lane).running_low(now)) return Unknown{lane, window(lane).end()};
+  }
+  return std::nullopt;
+}
+
 bool Index::begin_load(const Unknown& unknown) {
   std::lock_guard lock(mutex_);
   if (window(unknown.lane).end() != unknown.from) return false;

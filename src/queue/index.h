@@ -37,6 +37,8 @@ class Index {
   // The outcome of a commit is not known: everything must be loaded again.
   void forget();
 
+  // A lane that some consumer should load more of although it need not yet.
+  std::optional<Unknown> running_low(Time now);
   // One load at a time; see Window. False: it is known already, try again.
   bool begin_load(const Unknown& unknown);
   void finish_load(Lane lane, const std::vector<Window::Known>& found, const Position& until,

@@ -156,6 +156,24 @@ INSTANTIATE_TEST_SUITE_P(
                        {}}),
     [](const auto& each) { return each.param.name; });
 
+TEST_F(IndexTest, SaysInTimeThatItRunsLow) {
+  EXPECT_FALSE(index.running_low(kNow)) << "all is known";
+  index.forget();
+  load(Lane::kHidden, {}, Position::last());
+  std::vector<Position> found;
+  for (size_t i = 1; i <= Window::kLow; ++i) found.push_back(at(static_cast<int64_t>(i)));
+  load(Lane::kReady, found, at(5000));
+  EXPECT_FALSE(index.running_low(kNow));
+  claim(1);
+  const auto low = index.running_low(kNow);
+  ASSERT_TRUE(low);
+  EXPECT_EQ(low->from, at(5000));
+  ASSERT_TRUE(index.begin_load(*low));
+  EXPECT_FALSE(index.running_low(kNow)) << "someone is loading";
+  finish(Lane::kReady, {}, at(kNow.ticks + 1));
+  EXPECT_FALSE(index.running_low(kNow)) << "the rest is in the future";
+}
+
 TEST_F(IndexTest, ForgettingEndsALoad) {
   index.forget();
   const auto unknown = *index.claim(kNow, 1).unknown;

@@ -188,6 +188,10 @@ Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time no
       if (!loaded) co_return storage_error(loaded.error());
     }
     if (claims.places().empty()) co_return std::vector<Standing>();
+    if (auto low = messages.index->running_low(now)) {
+      auto loaded = co_await load_more(messages, *low, now);
+      if (!loaded) co_return storage_error(loaded.error());
+    }
     auto found = co_await read_claimed(messages, claims, now);
     if (!found) co_return storage_error(found.error());
     if (found->empty()) continue;

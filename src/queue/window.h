@@ -17,6 +17,8 @@ class Window {
  public:
   // More messages than this are not kept; those furthest back are left to the store.
   static constexpr size_t kCapacity = 4096;
+  // With fewer than this and more to load, someone should load before others have to wait for it.
+  static constexpr size_t kLow = 512;
 
   struct Known {
     Position position;
@@ -47,6 +49,9 @@ class Window {
   // was found, which is every message from end() at the beginning up to `until`. `passed` expired
   // ones were left out.
   const Position& end() const { return end_; }
+  bool running_low(Time now) const {
+    return !loading_ && known_.size() < kLow && end_.visible <= now;
+  }
   void begin_load();
   void finish_load(const std::vector<Known>& found, const Position& until, uint64_t passed);
   void abandon_load();

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "server/account_settings.h"
+
 namespace kyanite::server {
 
 namespace {
@@ -42,17 +44,35 @@ Outcome read_texts(json::element value, std::string_view where, std::vector<std:
   return {};
 }
 
-Outcome read_account(json::element value, AccountList& out) {
+using SettingTexts = std::vector<std::pair<std::string, std::string>>;
+
+// Settings as names and texts; each is tried, so that a mistake shows here.
+Outcome read_settings(json::element value, SettingTexts& out) {
+  json::object members;
+  if (value.get(members) != simdjson::SUCCESS) return expected("settings", "an object");
+  service::AccountSettings scratch;
+  for (auto [member, content] : members) {
+    const std::string text = simdjson::minify(content);
+    if (auto set = set_account_setting(scratch, member, text); !set) return Failure{set.error()};
+    out.emplace_back(member, text);
+  }
+  return {};
+}
+
+Outcome read_account(json::element value, Configuration& out) {
   json::object members;
   if (value.get(members) != simdjson::SUCCESS) return expected("each of accounts", "an object");
   std::string account_name;
   std::vector<std::string> keys;
+  SettingTexts settings;
   for (auto [member, content] : members) {
     Outcome read;
     if (member == "name") {
       read = read_text(content, "accounts.name", account_name);
     } else if (member == "keys") {
       read = read_texts(content, "accounts.keys", keys);
+    } else if (member == "settings") {
+      read = read_settings(content, settings);
     } else {
       return unknown_member("an account", member);
     }
@@ -60,11 +80,12 @@ Outcome read_account(json::element value, AccountList& out) {
   }
   auto account = make_account(account_name, {keys.begin(), keys.end()});
   if (!account) return Failure{account.error()};
-  out.push_back(std::move(*account));
+  if (!settings.empty()) out.by_account.emplace_back(account->name, std::move(settings));
+  out.accounts.push_back(std::move(*account));
   return {};
 }
 
-Outcome read_accounts(json::element value, AccountList& out) {
+Outcome read_accounts(json::element value, Configuration& out) {
   json::array accounts;
   if (value.get(accounts) != simdjson::SUCCESS) return expected("accounts", "a list");
   for (json::element account : accounts) {
@@ -118,7 +139,13 @@ Result<Configuration, std::string> parse_configuration(std::string_view text) {
   for (auto [member, content] : members) {
     Outcome read;
     if (member == "accounts") {
-      read = read_accounts(content, configuration.accounts);
+      read = read_accounts(content, configuration);
+    } else if (member == "settings") {
+      SettingTexts texts;
+      read = read_settings(content, texts);
+      for (const auto& [name, setting] : texts) {
+        CHECK(set_account_setting(configuration.settings, name, setting));  // Tried above.
+      }
     } else if (member == "oauth") {
       read = read_tokens(content, configuration.tokens.emplace());
     } else {

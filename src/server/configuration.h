@@ -1,7 +1,8 @@
 // The configuration file: what does not fit on a command line, in JSON.
 //
 //   {
-//     "accounts": [{"name": "acme", "keys": ["<base64>", "<base64>"]}],
+//     "accounts": [{"name": "acme", "keys": ["<base64>"], "settings": {"blobVersioning": true}}],
+//     "settings": {"containerRetentionDays": 7},
 //     "oauth": {"jwks": "keys.json", "issuers": ["https://login.example/"], "audiences": ["..."]}
 //   }
 //
@@ -12,11 +13,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "auth/bearer.h"
 #include "base/result.h"
 #include "server/accounts.h"
+#include "service/settings.h"
 
 namespace kyanite::server {
 
@@ -29,6 +32,9 @@ struct TokenConfiguration {
 
 struct Configuration {
   AccountList accounts;
+  service::AccountSettings settings;  // of all accounts but those named next
+  // Settings of particular accounts, as written: applied on top of what holds for all.
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> by_account;
   std::optional<TokenConfiguration> tokens;
 };
 

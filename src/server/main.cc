@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "blob/service.h"
 #include "engine/engine.h"
 #include "front/front.h"
+#include "net/client.h"
 #include "net/server.h"
 #include "queue/service.h"
 #include "server/admin.h"
@@ -43,11 +45,11 @@ std::unique_ptr<service::Service> make_service(Listener listener) {
 
 // A service with what belongs to it alone.
 struct Hosted {
-  Hosted(Listener on, service::Context& context, front::Settings settings, front::RequestLog& log)
+  Hosted(Listener on, service::Context& context, front::RequestLog& log)
       : listener(on),
         service(make_service(on)),
         metrics(name(on), service->operations()),
-        front(*service, context, settings, log, metrics) {}
+        front(*service, context, log, metrics) {}
 
   const Listener listener;
   const std::unique_ptr<service::Service> service;
@@ -73,9 +75,12 @@ Result<OpenStore, std::string> open_store(const Options& options) {
 net::Options net_options(const Options& options) {
   net::Options result;
   result.threads = options.threads;
-  if (const auto seconds = options[Listener::kBlob].keep_alive_s) {
-    result.timeouts.idle = std::chrono::seconds(*seconds);
+  // One time-out serves all listeners: the longest that was asked for.
+  int longest_s = 0;
+  for (Listener listener : kServed) {
+    longest_s = std::max(longest_s, options[listener].keep_alive_s.value_or(0));
   }
+  if (longest_s > 0) result.timeouts.idle = std::chrono::seconds(longest_s);
   return result;
 }
 
@@ -150,15 +155,20 @@ int run(const Settings& settings) {
   Workers workers(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const auth::Accounts accounts(settings.accounts);
   service::Context context{store, locks, workers, clock, accounts};
+  context.settings = settings.account_settings;
   front::RequestLog request_log(!options.silent || !options.debug_file.empty());
-  front::Settings front_settings;
-  front_settings.auth.accounts = &accounts;
-  front_settings.auth.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
-  front_settings.product_style_url = options.product_style_url;
+  context.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
+  context.product_style_url = options.product_style_url;
+
+  net::ClientOptions client_options;
+  client_options.allow_private = options.copy_from_private;
+  auto client = net::Client::create(workers, std::move(client_options));
+  if (!client) return fail(client.error());
+  context.fetcher = client->get();
 
   std::vector<std::unique_ptr<Hosted>> hosted;
   for (Listener listener : kServed) {
-    hosted.push_back(std::make_unique<Hosted>(listener, context, front_settings, request_log));
+    hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
   std::optional<Admin> admin;
   net::Server server(net_options(options));
@@ -180,6 +190,10 @@ int run(const Settings& settings) {
 
   auto started = listen_all(server, settings, hosted, *admin);
   if (!started) return fail(started.error());
+  for (size_t i = 0; i < hosted.size(); ++i) {
+    const ListenOptions& where = options[hosted[i]->listener];
+    context.endpoints.add(*hosted[i]->service, where.host, (*started)[i].endpoint.port);
+  }
   server.start();
   const Background tending(kTendInterval, [&]() -> Task<void> {
     for (const auto& service : hosted) co_await service->service->tend(context);
@@ -190,6 +204,7 @@ int run(const Settings& settings) {
   wait_for_stop_signal();
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.
   std::thread([] { _exit(128 + wait_for_stop_signal()); }).detach();
+  (*client)->stop();
   server.drain_and_stop(kDrainGrace);
   return EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "server/account_settings.h"
 
 namespace kyanite::server {
 
@@ -81,6 +82,17 @@ Outcome set_oauth(Options& options, std::string_view value) {
   return {};
 }
 
+Outcome add_setting(Options& options, std::string_view value) {
+  const size_t equals = value.find('=');
+  if (equals == std::string_view::npos) return std::string("wants NAME=VALUE");
+  const auto name = value.substr(0, equals);
+  const auto text = value.substr(equals + 1);
+  service::AccountSettings scratch;
+  if (auto set = set_account_setting(scratch, name, text); !set) return set.error();
+  options.account_settings.emplace_back(name, text);
+  return {};
+}
+
 Outcome set_threads(Options& options, std::string_view value) {
   const auto threads = parse_uint(value);
   if (!threads || *threads == 0 || *threads > kMostThreads) {
@@ -141,11 +153,13 @@ constexpr Flag kFlags[] = {
     {"pwd", 0, true, set_password},
     {"oauth", 0, true, set_oauth},
     {"disableProductStyleUrl", 0, false, set_bool<&Options::product_style_url, false>},
+    {"copyFromPrivateAddresses", 0, false, set_bool<&Options::copy_from_private, true>},
     {"loose", 'L', false, accept_loose},
     {"skipApiVersionCheck", 0, false, accept_version_check},
     {"disableTelemetry", 0, false, accept_telemetry},
     {"silent", 's', false, set_bool<&Options::silent, true>},
     {"debug", 'd', true, set_text<&Options::debug_file>},
+    {"setting", 0, true, add_setting},
     {"threads", 0, true, set_threads},
     {"version", 'v', false, set_bool<&Options::version, true>},
     {"help", 'h', false, set_bool<&Options::help, true>},
@@ -296,6 +310,7 @@ Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
   --blobKeepAliveTimeout S              close idle connections after S seconds;
                                         likewise queue..., table..., fileKeepAliveTimeout
   --disableProductStyleUrl              the account is always in the path, never in the host name
+  --copyFromPrivateAddresses            copies may read URLs at loopback and private addresses
 HTTPS and tokens
   --cert FILE --key FILE         certificate and key in PEM
   --cert FILE --pwd PASSWORD     certificate and key in one PFX file
@@ -303,6 +318,7 @@ HTTPS and tokens
 Accounts (devstoreaccount1 with its well-known key unless others are given; then on loopback only)
   --config FILE                  accounts and token issuers in JSON, see README
   AZURITE_ACCOUNTS=name:key[:key2];...   the same from the environment
+  --setting NAME=VALUE           blobVersioning=true and the like, see README; may be repeated
 Other
   --threads N                    event loops (default: one per core)
   -s, --silent                   no start-up text and no request log on the console

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -45,10 +46,13 @@ struct Options {
   std::string key_file;
   std::string cert_password;
   bool oauth = false;
-  bool product_style_url = true;  // The account may be the first label of the host name.
-  bool silent = false;            // Neither start-up text nor request log on the console.
-  std::string debug_file;         // Empty: no debug log.
-  int threads = 0;                // Event loops; 0: one per core.
+  bool product_style_url = true;   // The account may be the first label of the host name.
+  bool copy_from_private = false;  // Copies may read from private addresses.
+  bool silent = false;             // Neither start-up text nor request log on the console.
+  std::string debug_file;          // Empty: no debug log.
+  // Account settings by name, for all accounts; see server/account_settings.h.
+  std::vector<std::pair<std::string, std::string>> account_settings;
+  int threads = 0;  // Event loops; 0: one per core.
   bool help = false;
   bool version = false;
 

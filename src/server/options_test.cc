@@ -71,6 +71,7 @@ TEST(Options, EveryFlagHasItsEffect) {
       {{"--cert", "c.pfx", "--pwd", ""}, [](auto& o) { return o.cert_password.empty(); }},
       {{"--oauth", "basic", "--cert", "c"}, [](auto& o) { return o.oauth; }},
       {{"--disableProductStyleUrl"}, [](auto& o) { return !o.product_style_url; }},
+      {{"--copyFromPrivateAddresses"}, [](auto& o) { return o.copy_from_private; }},
       {{"-s"}, [](auto& o) { return o.silent; }},
       {{"--silent"}, [](auto& o) { return o.silent; }},
       {{"-d", "log"}, [](auto& o) { return o.debug_file == "log"; }},

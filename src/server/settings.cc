@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "server/account_settings.h"
 #include "server/configuration.h"
 
 namespace kyanite::server {
@@ -16,6 +17,21 @@ net::TlsContext::Loaded load_certificate(const Options& options) {
   return net::TlsContext::from_pem_files(options.cert_file, options.key_file);
 }
 
+// What holds for all accounts, the command line having the last word, and what particular accounts
+// add to it.
+service::SettingsTable make_account_settings(const Options& options, const Configuration& file) {
+  service::AccountSettings common = file.settings;
+  for (const auto& [name, text] : options.account_settings)
+    CHECK(set_account_setting(common, name, text));
+  service::SettingsTable table(common);
+  for (const auto& [account, texts] : file.by_account) {
+    service::AccountSettings own = common;
+    for (const auto& [name, text] : texts) CHECK(set_account_setting(own, name, text));
+    table.set(account, own);
+  }
+  return table;
+}
+
 }  // namespace
 
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
@@ -23,9 +39,11 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   auto given = parse_account_list(environment_accounts);
   if (!given) return Failure{"AZURITE_ACCOUNTS: " + given.error()};
   TokenConfiguration tokens;
+  service::SettingsTable account_settings = make_account_settings(options, {});
   if (!options.config_file.empty()) {
     auto configuration = load_configuration(options.config_file);
     if (!configuration) return Failure{configuration.error()};
+    account_settings = make_account_settings(options, *configuration);
     std::move(configuration->accounts.begin(), configuration->accounts.end(),
               std::back_inserter(*given));
     if (configuration->tokens && !options.oauth) {
@@ -42,6 +60,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
 
   Settings settings;
   settings.accounts = std::move(*accounts);
+  settings.account_settings = std::move(account_settings);
   if (options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};

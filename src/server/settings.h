@@ -12,6 +12,7 @@
 #include "net/tls.h"
 #include "server/accounts.h"
 #include "server/options.h"
+#include "service/settings.h"
 
 namespace kyanite::server {
 
@@ -19,7 +20,8 @@ struct Settings {
   Options options;
   AccountList accounts;                         // Never empty.
   std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
-  std::unique_ptr<net::TlsContext> tls;         // Null: plain HTTP.
+  service::SettingsTable account_settings;
+  std::unique_ptr<net::TlsContext> tls;  // Null: plain HTTP.
 };
 
 // `served` are the listeners of the services that this build has; `environment_accounts` is the

@@ -6,17 +6,23 @@
 #include <string_view>
 
 #include "auth/account.h"
+#include "auth/authenticate.h"
 #include "auth/caller.h"
 #include "auth/target.h"
 #include "base/clock.h"
 #include "base/executor.h"
 #include "http/message.h"
+#include "service/endpoints.h"
 #include "service/settings.h"
 #include "store/locks.h"
 #include "store/store.h"
 #include "wire/error.h"
 #include "wire/query.h"
 #include "wire/version.h"
+
+namespace kyanite::http {
+class Fetcher;
+}
 
 namespace kyanite::service {
 
@@ -32,6 +38,12 @@ struct Context {
   const Clock& clock;
   const auth::Accounts& accounts;
   SettingsTable settings = {};
+  const auth::TokenRules* token_rules = nullptr;  // null: bearer tokens are refused.
+  bool product_style_url = true;  // The account may be the first label of the host name.
+  Endpoints endpoints = {};       // Where this server is reached; complete before it serves.
+  http::Fetcher* fetcher = nullptr;  // For copies from other servers; null: they are refused.
+
+  auth::Settings auth() const { return {&accounts, token_rules}; }
 };
 
 struct Call {
@@ -53,6 +65,7 @@ struct Call {
   std::string endpoint;  // "http://host:port/account/", as the client addressed the service
   auth::Caller caller;
   const Operation* operation = nullptr;
+  http::Handler* front = nullptr;  // What serves this request, for the parts of batches.
 
   const http::Headers& headers() const { return request.headers; }
   store::Store& store() const { return context.store; }

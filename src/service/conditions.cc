@@ -69,7 +69,10 @@ wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation o
         conditions.error() == Condition::kIfMatch ? names.if_match : names.if_none_match;
     return wire::invalid_header(name, call.headers().get(name));
   }
-  Asked asked{operation, accepts, std::move(*conditions)};
+  Asked asked;
+  asked.operation = operation;
+  asked.accepts = accepts;
+  asked.conditions = std::move(*conditions);
   const auto admitted = concurrency::admit(operation, accepts, asked.conditions);
   if (!admitted.proceeds()) return verdict_error(admitted.verdict);
   return asked;
@@ -78,8 +81,10 @@ wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation o
 wire::Result<void> check_conditions(const Asked& asked, const concurrency::Target& target) {
   const auto decision =
       concurrency::evaluate(asked.operation, asked.accepts, asked.conditions, target);
-  if (!decision.proceeds()) return verdict_error(decision.verdict);
-  return {};
+  if (decision.proceeds()) return {};
+  if (decision.verdict == Verdict::kConditionNotMet && decision.unmet == Condition::kIfMatch)
+    return wire::Error(asked.if_match_unmet);
+  return verdict_error(decision.verdict);
 }
 
 wire::Result<std::optional<std::string>> decode_guid(const Call& call, std::string_view header) {

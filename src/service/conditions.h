@@ -27,6 +27,7 @@ struct Asked {
   concurrency::Operation operation = concurrency::Operation::kUpdate;
   concurrency::ConditionSet accepts;
   concurrency::Conditions conditions;
+  wire::Code if_match_unmet = wire::Code::kConditionNotMet;  // What an unmet If-Match is called.
 };
 
 wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation,

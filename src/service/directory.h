@@ -14,6 +14,9 @@ inline constexpr store::Family kPropertiesFamily = 'P';  // partition: service n
 inline constexpr store::Family kContainersFamily = 'C';  // partition: container name
 inline constexpr store::Family kDeadContainersFamily =
     'D';  // partition: container name, row: incarnation id
+inline constexpr store::Family kDeletedContainersFamily =
+    'd';  // partition: container name, row: instant of deletion; can be restored
+inline constexpr store::Family kPendingCopiesFamily = 'Y';  // partition: copy id
 inline constexpr store::Family kTablesFamily = 'T';      // partition: table name in lower case
 inline constexpr store::Family kDeadTablesFamily = 't';  // the same; row: incarnation
 inline constexpr store::Family kQueuesFamily = 'Q';      // partition: queue name

@@ -12,10 +12,12 @@ namespace kyanite::service {
 struct AccountSettings {
   bool blob_versioning = false;    // Writes keep the former state as a version.
   bool blob_immutability = false;  // Retention policies and legal holds can be set on blobs.
-  uint32_t container_retention_days =
-      0;  // Deleted containers can be restored this long; 0: not at all.
-  uint32_t deletion_window_s =
-      0;  // How long a deleted container's name stays taken, as in Azure about 30 s.
+  // Deleted containers can be restored this long; 0: not at all.
+  uint32_t container_retention_days = 0;
+  // How long a deleted container's name stays taken; in Azure at least 30 s.
+  uint32_t deletion_window_s = 0;
+  // How long bringing a blob back from the archive takes.
+  uint32_t rehydration_s = 60;
 };
 
 // Settings for all accounts and for particular ones. Immutable while serving.

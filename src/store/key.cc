@@ -9,28 +9,33 @@ namespace {
 constexpr size_t kPartitionStart = 9;
 
 void append_escaped(std::string& out, std::string_view partition) {
-  for (char c : partition) {
-    out.push_back(c);
-    if (c == '\0') out.push_back('\xff');
+  while (true) {
+    const size_t zero = partition.find('\0');
+    out.append(partition.substr(0, zero));
+    if (zero == std::string_view::npos) return;
+    out.append("\0\xff", 2);
+    partition.remove_prefix(zero + 1);
   }
+}
+
+void append_prefix(std::string& out, SpaceId space, Family family, std::string_view partition) {
+  append_be64(out, space);
+  out.push_back(family);
+  append_escaped(out, partition);
 }
 }  // namespace
 
 std::string partition_prefix_bytes(SpaceId space, Family family, std::string_view prefix) {
   std::string out;
   out.reserve(kPartitionStart + prefix.size() + 2);
-  append_be64(out, space);
-  out.push_back(family);
-  append_escaped(out, prefix);
+  append_prefix(out, space, family, prefix);
   return out;
 }
 
-Key::Key(SpaceId space, Family family, std::string_view partition, std::string_view row)
-    : bytes_(partition_prefix_bytes(space, family, partition)) {
-  bytes_.reserve(bytes_.size() + 2 + row.size());
-  bytes_.push_back('\0');
-  bytes_.push_back('\x01');
-  bytes_.append(row);
+Key::Key(SpaceId space, Family family, std::string_view partition, std::string_view row) {
+  bytes_.reserve(kPartitionStart + partition.size() + 2 + row.size());
+  append_prefix(bytes_, space, family, partition);
+  bytes_.append("\0\x01", 2).append(row);
 }
 
 Key Key::from_bytes(std::string bytes) {

@@ -1,7 +1,6 @@
 #include "wire/date.h"
 
 #include <array>
-#include <cstdio>
 
 namespace kyanite::wire {
 
@@ -125,6 +124,23 @@ class Scanner {
   bool failed_ = false;
 };
 
+// With leading zeros. Every reply carries dates, and printf takes ten times as long.
+void append_digits(std::string& out, int64_t value, size_t count) {
+  out.append(count, '0');
+  for (auto digit = out.rbegin(); value != 0 && count > 0; ++digit, --count) {
+    *digit = static_cast<char>('0' + value % 10);
+    value /= 10;
+  }
+}
+
+void append_clock(std::string& out, const Civil& c) {
+  append_digits(out, c.hour, 2);
+  out += ':';
+  append_digits(out, c.minute, 2);
+  out += ':';
+  append_digits(out, c.second, 2);
+}
+
 std::optional<Time> finish(const Scanner& in, const Civil& c) {
   if (in.failed() || !in.done()) return {};
   return to_time(c);
@@ -133,13 +149,16 @@ std::optional<Time> finish(const Scanner& in, const Civil& c) {
 
 std::string http_date(Time time) {
   const Civil c = civil(time);
-  const auto weekday = static_cast<size_t>(time.seconds() / 86400 % 7);
-  char out[40];
-  const int length =
-      std::snprintf(out, sizeof out, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-                    kDays[weekday].data(), c.day, kMonths[static_cast<size_t>(c.month - 1)].data(),
-                    static_cast<int>(c.year), c.hour, c.minute, c.second);
-  return std::string(out, static_cast<size_t>(length));
+  std::string out;
+  out.reserve(32);
+  out.append(kDays[static_cast<size_t>(time.seconds() / 86400 % 7)]).append(", ");
+  append_digits(out, c.day, 2);
+  out.append(" ").append(kMonths[static_cast<size_t>(c.month - 1)]).append(" ");
+  append_digits(out, c.year, 4);
+  out += ' ';
+  append_clock(out, c);
+  out.append(" GMT");
+  return out;
 }
 
 std::optional<Time> parse_http_date(std::string_view text) {
@@ -178,22 +197,28 @@ std::optional<Time> parse_http_date(std::string_view text) {
   return finish(in, c);
 }
 
-std::string iso_date_seconds(Time time) {
+namespace {
+std::string iso_without_zone(Time time) {
   const Civil c = civil(time);
-  char out[40];
-  const int length =
-      std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", static_cast<int>(c.year),
-                    c.month, c.day, c.hour, c.minute, c.second);
-  return std::string(out, static_cast<size_t>(length));
+  std::string out;
+  out.reserve(32);
+  append_digits(out, c.year, 4);
+  out += '-';
+  append_digits(out, c.month, 2);
+  out += '-';
+  append_digits(out, c.day, 2);
+  out += 'T';
+  append_clock(out, c);
+  return out;
 }
+}  // namespace
+
+std::string iso_date_seconds(Time time) { return iso_without_zone(time) + 'Z'; }
 
 std::string iso_date(Time time) {
-  std::string out = iso_date_seconds(time);
-  char fraction[16];
-  std::snprintf(fraction, sizeof fraction, ".%07dZ",
-                static_cast<int>(time.ticks % kTicksPerSecond));
-  out.replace(out.size() - 1, 1, fraction);
-  return out;
+  std::string out = iso_without_zone(time) + '.';
+  append_digits(out, time.ticks % kTicksPerSecond, 7);
+  return out + 'Z';
 }
 
 std::optional<Time> parse_iso_date(std::string_view text) {

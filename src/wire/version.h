@@ -30,6 +30,7 @@ struct Version {
 
 // Cuts of behaviour; the names say what begins there.
 inline constexpr Version kSharedAccessWithVersion{20120212};
+inline constexpr Version kAsynchronousCopies{20120212};
 inline constexpr Version kMixedReadConditions{20130815};
 inline constexpr Version kEmptyContentLengthSigned{20150221};
 inline constexpr Version kErrorCodeHeader{20170729};

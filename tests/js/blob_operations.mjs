@@ -66,6 +66,8 @@ export const operations = [
     (blob, conditions) => blob.updateSequenceNumber('update', 7, { conditions })),
   operation('Set Blob Metadata', 'block', 'write', ALL, 'must',
     (blob, conditions) => blob.setMetadata({ changed: 'yes' }, { conditions })),
+  operation('Set Blob Tags', 'block', 'write', TAGS, 'must', (blob, conditions) => blob.setTags({ colour: 'blue' }, { conditions }),
+    keeps),
   operation('Set Blob Tier', 'block', 'write', TAGS, 'may',
     (blob, conditions) => blob.setAccessTier('Cool', { conditions }), keeps),
   operation('Snapshot Blob', 'block', 'write', ALL, 'may', (blob, conditions) => blob.createSnapshot({ conditions }), keeps),

@@ -1,11 +1,13 @@
-// Host and path to account, service and resource.
-#include "base/bytes.h"
-#include "front/front.h"
+#include "service/admission.h"
+
+#include "auth/authenticate.h"
+#include "auth/authorize.h"
+#include "service/operation.h"
+#include "service/service.h"
 #include "wire/query.h"
 
-namespace kyanite::front {
+namespace kyanite::service {
 
-using service::Call;
 using wire::Code;
 
 namespace {
@@ -13,10 +15,10 @@ namespace {
 constexpr std::string_view kSecondary = "-secondary";
 
 // Takes an account name, with or without "-secondary"; false when there is no such account.
-bool take_account(Call& call, const auth::Accounts& accounts, std::string_view name) {
+bool take_account(Call& call, std::string_view name) {
   const bool secondary = name.size() > kSecondary.size() && name.ends_with(kSecondary);
   if (secondary) name.remove_suffix(kSecondary.size());
-  if (accounts.find(name) == nullptr) return false;
+  if (call.context.accounts.find(name) == nullptr) return false;
   call.target.account = name;
   call.target.secondary = secondary;
   return true;
@@ -31,10 +33,9 @@ std::string_view first_label(std::string_view host) {
 
 }  // namespace
 
-wire::Result<void> Front::resolve(Call& call) const {
+wire::Result<void> resolve(Call& call) {
   const auto& request = call.request;
   auto& target = call.target;
-  const auto& accounts = *settings_.auth.accounts;
   target.raw_path = request.path;
   const std::string_view host = request.headers.get("Host");
   call.endpoint = std::string(request.secure ? "https://" : "http://") + std::string(host) + "/";
@@ -42,13 +43,12 @@ wire::Result<void> Front::resolve(Call& call) const {
   std::string_view rest = request.path;
   if (rest.empty() || rest.front() != '/') return wire::Error(Code::kInvalidUri);
   rest.remove_prefix(1);
-  const bool by_host =
-      settings_.product_style_url && take_account(call, accounts, first_label(host));
+  const bool by_host = call.context.product_style_url && take_account(call, first_label(host));
   if (!by_host) {
     const size_t slash = rest.find('/');
     const std::string_view name = rest.substr(0, slash);
     target.path_style = true;
-    if (!take_account(call, accounts, name)) {
+    if (!take_account(call, name)) {
       return wire::Error(Code::kResourceNotFound)
           .saying("The account named in the host or at the start of the path is not served here.");
     }
@@ -60,7 +60,31 @@ wire::Result<void> Front::resolve(Call& call) const {
   call.query = std::move(*query);
   auto path = wire::percent_decode(rest);
   if (!path) return wire::Error(Code::kInvalidUri);
-  return service_.address(call, *path);
+  return call.service->address(call, *path);
 }
 
-}  // namespace kyanite::front
+wire::Result<void> authenticate(Call& call) {
+  auto caller =
+      auth::authenticate(call.request, call.query, call.target, call.context.auth(), call.now);
+  if (!caller) return caller.error();
+  call.caller = std::move(*caller);
+  return {};
+}
+
+Task<wire::Result<void>> authorize(Call& call) {
+  if (call.target.secondary && !call.operation->reads()) {
+    co_return wire::Error(Code::kInsufficientAccountPermissions)
+        .saying("Write operations are not allowed on the secondary endpoint.");
+  }
+  auth::Acl acl;
+  if (auth::needs_acl(call.caller, call.operation->need)) {
+    auto loaded = co_await call.service->acl(call);
+    if (!loaded) co_return loaded.error();
+    acl = std::move(*loaded);
+    if (auto applied = auth::apply_policy(call.caller, acl.policies, call.now); !applied)
+      co_return applied.error();
+  }
+  co_return auth::authorize(call.caller, call.operation->need, call.target, acl);
+}
+
+}  // namespace kyanite::service

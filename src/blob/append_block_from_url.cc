@@ -1,0 +1,26 @@
+// Append Block From URL: PUT /{container}/{blob}?comp=appendblock with x-ms-copy-source
+#include "blob/append_block.h"
+#include "blob/copy_source.h"
+#include "blob/handlers.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+
+Outcome append_block_from_url(Call& call) {
+  auto range = decode_source_range(call);
+  if (!range) co_return range.error();
+  auto checks = decode_checks(call, kChanges);
+  if (!checks) co_return checks.error();
+  auto destination = co_await check_destination(call, *checks);
+  if (!destination) co_return destination.error();
+  auto taken = co_await take_source(call, CopyFamily::kPart,
+                                    {*range, max_append_bytes(call.version), Md5::kWhenSent});
+  if (!taken) co_return taken.error();
+  if (destination->postponed) co_return *destination->postponed;
+  if (taken->uploaded.length == 0)
+    co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
+  co_return co_await append_uploaded(call, taken->uploaded);
+}
+
+}  // namespace kyanite::blob

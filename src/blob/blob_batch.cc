@@ -1,0 +1,103 @@
+// Blob Batch: POST /?comp=batch, or POST /{container}?restype=container&comp=batch
+//
+// Every part is a request of its own, Delete Blob or Set Blob Tier, with its own authorization. It
+// passes through the same front as if it had come alone; its reply becomes a part of the reply.
+#include "base/bytes.h"
+#include "base/random.h"
+#include "blob/handlers.h"
+#include "service/body.h"
+#include "wire/multipart.h"
+#include "wire/query.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+constexpr size_t kMaxParts = 256;
+constexpr size_t kMaxBatchBytes = 4 * 1024 * 1024;
+
+// Parts have no bodies.
+class NoBody final : public http::BodyReader {
+ public:
+  Task<Result<Buffer, http::BodyError>> next() override { co_return Buffer(); }
+  std::optional<uint64_t> length() const override { return 0; }
+};
+
+enum class Kind { kDelete, kSetTier };
+
+std::optional<Kind> kind_of(const wire::EmbeddedRequest& part) {
+  const size_t mark = part.url.find('?');
+  const auto query = wire::Query::parse(mark == std::string_view::npos ? std::string_view()
+                                                                       : part.url.substr(mark + 1));
+  if (!query) return {};
+  const std::string_view comp = query->get("comp");
+  if (part.method == "DELETE" && comp.empty()) return Kind::kDelete;
+  if (part.method == "PUT" && equals_ignoring_case(comp, "tier")) return Kind::kSetTier;
+  return {};
+}
+
+wire::Result<std::vector<wire::EmbeddedRequest>> parse_batch(const Call& call,
+                                                             std::string_view body) {
+  const auto boundary = wire::multipart_boundary(call.headers().get("Content-Type"));
+  if (!boundary) return wire::invalid_header("Content-Type", call.headers().get("Content-Type"));
+  const auto parts = wire::parse_multipart(body, *boundary, kMaxParts);
+  if (!parts || parts->empty()) return wire::Error(Code::kInvalidInput);
+  std::vector<wire::EmbeddedRequest> requests;
+  std::optional<Kind> kind;
+  for (const auto& part : *parts) {
+    auto request = wire::parse_embedded_request(part.content);
+    const auto its_kind = request ? kind_of(*request) : std::nullopt;
+    // All parts do the same.
+    if (!its_kind || (kind && *kind != *its_kind)) return wire::Error(Code::kInvalidInput);
+    kind = its_kind;
+    requests.push_back(std::move(*request));
+  }
+  return requests;
+}
+
+Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
+  http::Request request;
+  request.method = part.method;
+  request.target = wire::strip_origin(part.url);
+  const size_t mark = request.target.find('?');
+  request.path = request.target.substr(0, mark);
+  if (mark != std::string_view::npos) request.query = request.target.substr(mark + 1);
+  request.headers = part.headers;
+  // Where the batch was sent to is where its parts are sent to, and they speak its version.
+  if (!request.headers.has("Host")) request.headers.add("Host", call.headers().get("Host"));
+  if (!request.headers.has("x-ms-version")) request.headers.add("x-ms-version", call.version_text);
+  request.peer = call.request.peer;
+  request.secure = call.request.secure;
+  NoBody body;
+  request.body = &body;
+  co_return co_await call.front->serve(request);
+}
+
+}  // namespace
+
+Outcome blob_batch(Call& call) {
+  auto body = co_await service::read_body(call, kMaxBatchBytes);
+  if (!body) co_return body.error();
+  auto parts = parse_batch(call, *body);
+  if (!parts) co_return parts.error();
+  std::string out;
+  wire::MultipartWriter writer(out, "batchresponse_" + random_uuid());
+  size_t index = 0;
+  for (const auto& part : *parts) {
+    const http::Reply reply = co_await run_part(call, part);
+    const auto* text = std::get_if<std::string>(&reply.body);
+    writer.reply(reply.status, reply.head,
+                 text != nullptr ? std::string_view(*text) : std::string_view(),
+                 std::to_string(index++));
+  }
+  writer.close();
+  http::Reply reply(202);
+  reply.header("Content-Type", "multipart/mixed; boundary=" + writer.boundary());
+  reply.body = std::move(out);
+  co_return reply;
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,102 @@
+// The source of a copy, named by the URL in x-ms-copy-source: a blob of this server, which is found
+// without a socket and shares its bytes, or anything another server offers over HTTP.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/task.h"
+#include "blob/blob.h"
+#include "blob/range.h"
+#include "blob/upload.h"
+#include "concurrency/preconditions.h"
+#include "http/fetch.h"
+#include "http/url.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+// The operations of the copy family differ in what they say of a source that they cannot use, and
+// in whether a source of the same account needs credentials of its own.
+enum class CopyFamily {
+  kCopyBlob,  // Copy Blob and Incremental Copy Blob
+  kWhole,     // Copy Blob From URL, Put Blob From URL, Put Block From URL
+  kPart,      // Append Block From URL, Put Page From URL
+};
+
+// What the destination's client is told when reading the source fails with `own`.
+wire::Error source_error(CopyFamily family, const wire::Error& own);
+// Likewise when a condition on the source (x-ms-source-if-*) is not met.
+wire::Error source_condition_error(CopyFamily family, const concurrency::Decision& unmet);
+
+// A read of the source, made inside the server: it has its own account, resource and caller.
+class SourceCall {
+ public:
+  SourceCall(const service::Call& outer, const http::Url& url, const service::Service& service);
+  SourceCall(const SourceCall&) = delete;
+  SourceCall& operator=(const SourceCall&) = delete;
+
+  service::Call& call() { return call_; }
+
+ private:
+  const std::string path_, query_, host_;
+  http::Request request_;
+  service::Call call_;
+};
+
+struct Source {
+  http::Url full_url;
+  std::string url;                   // as the copy's properties show it: without the SAS signature
+  std::unique_ptr<SourceCall> call;  // Set when it is a blob of this server,
+  Found found;                       // this one.
+  std::unique_ptr<http::Fetched> fetched;  // Else set: the reply of the other server.
+
+  bool is_local() const { return call != nullptr; }
+  content::Place place() const { return {found.space, call->call().target.object}; }
+  store::Guard head() const;
+};
+
+// Finds the source, sees that it may be read, and checks the conditions on it. With a range another
+// server is asked for that part only.
+Task<wire::Result<Source>> open_source(service::Call& call, CopyFamily family,
+                                       const std::optional<ByteRange>& range = {});
+
+// What of a source is wanted.
+struct Wanted {
+  std::optional<ByteRange> range;
+  uint64_t most = 0;  // 413 when it is more than that.
+  Md5 md5 = Md5::kWhenSent;
+};
+
+// Bytes of a source with what else is known of it.
+struct Taken {
+  std::string url;
+  Uploaded uploaded;  // Pieces lie end to end from offset 0.
+  BlobType type = BlobType::kBlock;
+  HttpProperties http;
+  service::Metadata metadata;
+  Tags tags;
+};
+
+// Opens the source and takes the wanted bytes: shares the pieces of a blob of this server, receives
+// and stores those of other servers. Verifies x-ms-source-content-md5 and -crc64.
+Task<wire::Result<Taken>> take_source(service::Call& call, CopyFamily family, const Wanted& wanted);
+
+// What another server says of what it sends.
+HttpProperties foreign_properties(const http::Headers& headers);
+
+// x-ms-copy-source-tag-option: whether the copy gets the tags of the source instead of those of the
+// request.
+wire::Result<bool> decode_copies_tags(const service::Call& call);
+
+// check_before_body() for copies. The service looks at the source before it tells that a condition
+// of the destination is not met, unless that is If-Match: `postponed` is such an error, to be given
+// once the source was found good.
+struct Destination {
+  std::optional<wire::Error> postponed;
+};
+Task<wire::Result<Destination>> check_destination(service::Call& call, const Checks& checks);
+
+}  // namespace kyanite::blob

@@ -1,0 +1,75 @@
+#include "blob/heads.h"
+
+#include <set>
+
+#include "blob/blocks.h"
+#include "store/fields.h"
+
+namespace kyanite::blob {
+
+namespace {
+
+// Adds the removal of a content that no head names any more, with its block list.
+Task<store::Result<void>> remove_content(store::Store& store, const content::Place& place,
+                                         const Blob& blob, store::Commit& commit) {
+  if (blob.type == BlobType::kBlock && blob.committed_blocks > 0) {
+    commit.writes.push_back(
+        {block_list_key(place.space, place.partition, blob.content.id), nullptr});
+  }
+  co_return co_await content::remove(store, commit, place, blob.content);
+}
+
+// The contents that heads of this blob name once the commit is done.
+Task<store::Result<std::set<uint64_t>>> contents_left(store::Store& store,
+                                                      const content::Place& place,
+                                                      const store::Commit& commit) {
+  std::set<std::string_view> leaving;
+  for (const auto& write : commit.writes) {
+    if (write.record == nullptr) leaving.insert(write.key.bytes());
+  }
+  std::set<uint64_t> left;
+  auto looked = co_await store.read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(place.space, kHeads, place.partition));
+    for (; cursor->valid(); cursor->next()) {
+      if (leaving.contains(cursor->key())) continue;
+      auto record = cursor->record();
+      if (!record) return record.error();
+      const auto blob = store::decode<Blob>((*record)->value);
+      if (!blob) return store::Error::kCorrupt;
+      left.insert(blob->content.id);
+    }
+    return cursor->status();
+  });
+  if (!looked) co_return looked.error();
+  co_return std::move(left);
+}
+
+}  // namespace
+
+store::Key head_key(const content::Place& place, std::string_view row) {
+  return store::Key(place.space, kHeads, place.partition, row);
+}
+
+Task<store::Result<void>> remove_heads(store::Store& store, const content::Place& place,
+                                       const std::vector<Head>& heads, store::Commit& commit) {
+  bool shared = false;
+  for (const auto& head : heads) {
+    commit.writes.push_back({head_key(place, head.row), nullptr});
+    shared = shared || head.blob.content_shared;
+  }
+  std::set<uint64_t> left;
+  if (shared) {
+    auto looked = co_await contents_left(store, place, commit);
+    if (!looked) co_return looked.error();
+    left = std::move(*looked);
+  }
+  for (const auto& head : heads) {
+    if (!left.insert(head.blob.content.id).second)
+      continue;  // Still named, or removed a moment ago.
+    if (auto removed = co_await remove_content(store, place, head.blob, commit); !removed)
+      co_return removed.error();
+  }
+  co_return store::Result<void>();
+}
+
+}  // namespace kyanite::blob

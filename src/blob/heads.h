@@ -1,0 +1,28 @@
+// The heads of one blob as stored, and their removal together with what only they name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/task.h"
+#include "blob/records.h"
+#include "content/content.h"
+#include "store/store.h"
+
+namespace kyanite::blob {
+
+struct Head {
+  std::string row;
+  store::RecordPtr record;
+  Blob blob;
+};
+
+// The key of a head of the blob at this place (its container's space and its name).
+store::Key head_key(const content::Place& place, std::string_view row = {});
+
+// Adds to the commit the removal of heads, and of those of their contents that no other head names.
+Task<store::Result<void>> remove_heads(store::Store& store, const content::Place& place,
+                                       const std::vector<Head>& heads, store::Commit& commit);
+
+}  // namespace kyanite::blob

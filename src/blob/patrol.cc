@@ -1,0 +1,151 @@
+#include "blob/patrol.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/log.h"
+#include "blob/blob.h"
+#include "blob/blocks.h"
+#include "service/directory.h"
+
+namespace kyanite::blob {
+
+namespace {
+
+struct Due {
+  store::Key key;
+  store::RecordPtr record;
+  std::optional<Blob> blob;  // Nothing: a block, or the mark of blocks.
+};
+
+bool is_due(const Blob& blob, Time now) {
+  return (blob.deleted.set() && blob.removal <= now) || (blob.expires.set() && blob.expires <= now);
+}
+
+// Looks at one record; adds it when its time is over.
+store::Result<void> judge(const store::View::Cursor& cursor, Time now, std::vector<Due>& due) {
+  auto record = cursor.record();
+  if (!record) return record.error();
+  auto key = store::Key::from_bytes(std::string(cursor.key()));
+  if (key.family() == kHeads) {
+    auto blob = store::decode<Blob>((*record)->value);
+    if (!blob) return store::Error::kCorrupt;
+    if (is_due(*blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
+  } else if (key.row() != kBlocksMark) {
+    const auto block = store::decode<Block>((*record)->value);
+    if (!block) return store::Error::kCorrupt;
+    if (after_seconds(block->staged, kUncommittedLifeSeconds) <= now)
+      due.push_back({std::move(key), *record, {}});
+  }
+  return {};
+}
+
+// The first container of any account at or after these names.
+struct Next {
+  std::string account;
+  std::string container;
+  store::SpaceId space = 0;
+};
+Task<store::Result<std::optional<Next>>> next_container(service::Context& context,
+                                                        std::string account,
+                                                        std::string container) {
+  std::optional<Next> next;
+  auto found = co_await context.store.read([&](const store::View& view) -> store::Result<void> {
+    for (auto at = context.accounts.all().lower_bound(account); at != context.accounts.all().end();
+         ++at) {
+      const auto directory = service::directory_space(at->first);
+      auto cursor = view.scan(store::Range::family(directory, service::kContainersFamily));
+      if (at->first == account)
+        cursor->seek(store::Key(directory, service::kContainersFamily, container).bytes());
+      if (!cursor->valid()) continue;
+      auto record = cursor->record();
+      if (!record) return record.error();
+      const auto value = store::decode<Container>((*record)->value);
+      if (!value) return store::Error::kCorrupt;
+      next = Next{at->first, store::Key::from_bytes(std::string(cursor->key())).partition(),
+                  value->space};
+      return {};
+    }
+    return {};
+  });
+  if (!found) co_return found.error();
+  co_return std::move(next);
+}
+
+Task<store::Result<void>> remove_due(store::Store& store, const Due& due) {
+  const std::string blob_name = due.key.partition();
+  const content::Place place{due.key.space(), blob_name};
+  store::Commit commit;
+  commit.guards.push_back({due.key, due.record});
+  if (due.blob) {
+    std::vector<Head> heads;
+    heads.push_back({std::string(due.key.row()), due.record, *due.blob});
+    if (auto removed = co_await remove_heads(store, place, heads, commit); !removed)
+      co_return removed.error();
+  } else {
+    commit.writes.push_back({due.key, nullptr});
+  }
+  auto done = co_await store.commit(std::move(commit));
+  // Changed meanwhile: the next round looks again.
+  if (!done && done.error() != store::Error::kConflict) co_return done.error();
+  co_return store::Result<void>();
+}
+
+}  // namespace
+
+Task<void> Patrol::step(service::Context& context) {
+  if (context.clock.now() < rests_until_) co_return;
+  auto looked = co_await look(context);
+  if (looked) co_return;
+  log_warning(std::string("blob: removing what is overdue: ") + store::describe(looked.error()));
+  rests_until_ = after_seconds(context.clock.now(), kRestSeconds);
+}
+
+Task<store::Result<void>> Patrol::look(service::Context& context) {
+  const Time now = context.clock.now();
+  auto next = co_await next_container(context, account_, container_);
+  if (!next) co_return next.error();
+  if (!*next) {
+    account_.clear();
+    container_.clear();
+    rests_until_ = after_seconds(now, kRestSeconds);
+    co_return store::Result<void>();
+  }
+  if ((*next)->account != account_ || (*next)->container != container_) key_.clear();
+  account_ = (*next)->account;
+  container_ = (*next)->container;
+  std::vector<Due> due;
+  bool more = false;
+  auto scanned = co_await context.store.read([&](const store::View& view) -> store::Result<void> {
+    uint64_t count = 0;
+    // Blocks sort before heads; a step may end in either family.
+    for (const store::Family family : {kBlocks, kHeads}) {
+      auto cursor = view.scan(store::Range::family((*next)->space, family));
+      if (!key_.empty())
+        cursor->seek(std::max(key_, store::Range::family((*next)->space, family).from));
+      for (; cursor->valid(); cursor->next()) {
+        if (count++ == kRecordsPerStep) {
+          key_ = cursor->key();
+          more = true;
+          return {};
+        }
+        if (auto judged = judge(*cursor, now, due); !judged) return judged.error();
+      }
+      if (auto status = cursor->status(); !status) return status.error();
+    }
+    return {};
+  });
+  if (!scanned) co_return scanned.error();
+  for (const auto& entry : due) {
+    if (auto removed = co_await remove_due(context.store, entry); !removed)
+      co_return removed.error();
+    ++removed_;
+  }
+  if (!more) {
+    key_.clear();
+    container_.push_back('\0');  // The next name.
+  }
+  co_return store::Result<void>();
+}
+
+}  // namespace kyanite::blob

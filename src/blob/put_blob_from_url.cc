@@ -1,0 +1,83 @@
+// Put Blob From URL: PUT /{container}/{blob} with x-ms-blob-type: BlockBlob and x-ms-copy-source
+#include "base/bytes.h"
+#include "blob/copy_source.h"
+#include "blob/handlers.h"
+#include "blob/new_blob.h"
+#include "blob/tag_index.h"
+#include "wire/crc64.h"
+#include "wire/version.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+constexpr uint64_t kMaxBytes = uint64_t{5000} * 1024 * 1024;
+
+constexpr Rules kPuts{concurrency::LeaseUse::kExclusive,
+                      concurrency::Operation::kCreate,
+                      concurrency::kAcceptsAll,
+                      Keep::kState,
+                      true,
+                      Code::kTargetConditionNotMet};
+
+// What the request itself says stands before what the source has.
+void fill_from_source(HttpProperties& http, const HttpProperties& source) {
+  const auto fill = [](std::string& value, const std::string& other) {
+    if (value.empty()) value = other;
+  };
+  fill(http.content_type, source.content_type);
+  fill(http.content_encoding, source.content_encoding);
+  fill(http.content_language, source.content_language);
+  fill(http.content_disposition, source.content_disposition);
+  fill(http.cache_control, source.cache_control);
+}
+
+}  // namespace
+
+Outcome put_blob_from_url(Call& call) {
+  auto fresh = decode_new_blob(call, BlobType::kBlock);
+  if (!fresh) co_return fresh.error();
+  auto copies_tags = decode_copies_tags(call);
+  if (!copies_tags) co_return copies_tags.error();
+  const bool copies_properties =
+      !equals_ignoring_case(call.headers().get("x-ms-copy-source-blob-properties"), "false");
+  auto checks = decode_checks(call, kPuts);
+  if (!checks) co_return checks.error();
+  auto destination = co_await check_destination(call, *checks);
+  if (!destination) co_return destination.error();
+  auto taken = co_await take_source(call, CopyFamily::kWhole, {{}, kMaxBytes, Md5::kAlways});
+  if (!taken) co_return taken.error();
+  if (destination->postponed) co_return *destination->postponed;
+  const Uploaded& uploaded = taken->uploaded;
+  if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded.md5)
+    co_return wire::Error(Code::kMd5Mismatch);
+  if (copies_properties) fill_from_source(fresh->http, taken->http);
+  fresh->http.content_md5 = uploaded.md5;
+  if (fresh->metadata.empty() && copies_properties) fresh->metadata = taken->metadata;
+  if (*copies_tags) fresh->tags = taken->tags;
+
+  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> Outcome {
+    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
+    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
+      co_return dropped.error();
+    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
+    blob->content = content::put(commit, {space, call.target.object}, uploaded.pieces);
+    http::Reply reply(201);
+    encode_state(reply, *blob);
+    if (call.headers().has("x-ms-source-content-md5")) {
+      reply.header("Content-MD5", base64(uploaded.md5));
+    } else {
+      reply.header("x-ms-content-crc64", wire::crc64_text(uploaded.crc64));
+    }
+    reply.header("x-ms-request-server-encrypted", "true");
+    co_return reply;
+  };
+  co_return co_await change_blob(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

@@ -1,0 +1,42 @@
+// Put Page From URL: PUT /{container}/{blob}?comp=page with x-ms-copy-source
+#include "blob/copy_source.h"
+#include "blob/handlers.h"
+#include "blob/pages.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+constexpr Rules kWrites{concurrency::LeaseUse::kExclusive,
+                        concurrency::Operation::kUpdate,
+                        concurrency::kAcceptsAll,
+                        Keep::kNothing,
+                        true,
+                        Code::kTargetConditionNotMet};
+}
+
+Outcome put_page_from_url(Call& call) {
+  auto range = decode_page_range(call);
+  if (!range) co_return range.error();
+  if (range->count > kMaxPageWrite) co_return wire::Error(Code::kRequestBodyTooLarge);
+  auto source_range = decode_source_range(call);
+  if (!source_range) co_return source_range.error();
+  if (!*source_range) co_return wire::missing_header("x-ms-source-range");
+  const ByteRange& from = **source_range;
+  if (!from.last || *from.last - from.first + 1 != range->count)
+    co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
+  auto checks = decode_checks(call, kWrites);
+  if (!checks) co_return checks.error();
+  auto destination = co_await check_destination(call, *checks);
+  if (!destination) co_return destination.error();
+  auto taken = co_await take_source(call, CopyFamily::kPart, {from, kMaxPageWrite, Md5::kWhenSent});
+  if (!taken) co_return taken.error();
+  if (destination->postponed) co_return *destination->postponed;
+  if (taken->uploaded.length != range->count)
+    co_return source_error(CopyFamily::kPart, Code::kInvalidRange);
+  co_return co_await write_pages(call, *range, &taken->uploaded, kWrites);
+}
+
+}  // namespace kyanite::blob

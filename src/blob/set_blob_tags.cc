@@ -1,0 +1,34 @@
+// Set Blob Tags: PUT /{container}/{blob}?comp=tags, also on a version. ETag and Last-Modified stay.
+#include "blob/blob.h"
+#include "blob/change_head.h"
+#include "blob/handlers.h"
+#include "blob/tag_index.h"
+#include "blob/tags.h"
+#include "service/body.h"
+
+namespace kyanite::blob {
+
+namespace {
+constexpr Rules kTagWrites{concurrency::LeaseUse::kExclusive, concurrency::Operation::kUpdate,
+                           concurrency::kAcceptsTags, Keep::kNothing, false};
+}
+
+Outcome set_blob_tags(service::Call& call) {
+  auto checks = decode_checks(call, kTagWrites);
+  if (!checks) co_return checks.error();
+  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  if (!body) co_return body.error();
+  auto tags = parse_tags(*body);
+  if (!tags) co_return tags.error();
+  // Only the blob itself is found by its tags.
+  if (require_base(call)) {
+    if (auto indexed = co_await index_tags(call, *tags); !indexed) co_return indexed.error();
+  }
+  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+    blob.tags = *tags;
+    return http::Reply(204);
+  };
+  co_return co_await change_head(call, *checks, edit);
+}
+
+}  // namespace kyanite::blob

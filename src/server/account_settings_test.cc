@@ -1,0 +1,45 @@
+#include "server/account_settings.h"
+
+#include <gtest/gtest.h>
+
+namespace kyanite::server {
+namespace {
+
+TEST(AccountSettings, EachIsSetByItsName) {
+  service::AccountSettings settings;
+  EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "true"));
+  EXPECT_TRUE(set_account_setting(settings, "blobImmutability", "true"));
+  EXPECT_TRUE(set_account_setting(settings, "containerRetentionDays", "365"));
+  EXPECT_TRUE(set_account_setting(settings, "deletionWindowSeconds", "30"));
+  EXPECT_TRUE(set_account_setting(settings, "rehydrationSeconds", "0"));
+  EXPECT_TRUE(settings.blob_versioning);
+  EXPECT_TRUE(settings.blob_immutability);
+  EXPECT_EQ(settings.container_retention_days, 365u);
+  EXPECT_EQ(settings.deletion_window_s, 30u);
+  EXPECT_EQ(settings.rehydration_s, 0u);
+  EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "false"));
+  EXPECT_FALSE(settings.blob_versioning);
+}
+
+TEST(AccountSettings, WrongNamesAndValuesChangeNothing) {
+  const struct {
+    const char* name;
+    const char* value;
+  } kWrong[] = {{"blobversioning", "true"},
+                {"blobVersioning", "yes"},
+                {"blobVersioning", ""},
+                {"containerRetentionDays", "366"},
+                {"containerRetentionDays", "-1"},
+                {"containerRetentionDays", "x"},
+                {"deletionWindowSeconds", "3601"},
+                {"rehydrationSeconds", "54001"}};
+  for (const auto& [name, value] : kWrong) {
+    service::AccountSettings settings;
+    EXPECT_FALSE(set_account_setting(settings, name, value)) << name << "=" << value;
+    EXPECT_EQ(settings.container_retention_days, 0u);
+    EXPECT_FALSE(settings.blob_versioning);
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::server

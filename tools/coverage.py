@@ -1,0 +1,87 @@
+"""Prints docs/COVERAGE.md from the operation tables in src/*/operations.cc; with --write, writes it."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "COVERAGE.md"
+SERVICES = {"blob": "Blob", "queue": "Queue", "table": "Table", "file": "File"}
+
+# Differences from Azure that remain on purpose, by service.
+REMARKS = {
+    "blob": [
+        "A container's name is free again as soon as it is deleted, unless the account's settings keep it taken.",
+        "Rehydration from the archive takes a configured time (60 s) instead of hours.",
+        "Query Blob Contents and the Apache Arrow form of List Blobs are not offered.",
+        "Encryption scopes are not offered.",
+    ],
+}
+
+
+def rows(text):
+    """The rows of a table as lists of their top-level items."""
+    start = text.index("kOperations")
+    depth, item, items = 0, "", []
+    in_string = False
+    for c in text[text.index("{", start) :]:
+        if c == '"':
+            in_string = not in_string
+        if not in_string and c == "}":
+            depth -= 1
+            if depth == 1:
+                items.append(item.strip())
+                yield items
+                items, item = [], ""
+                continue
+            if depth == 0:
+                return
+        if depth >= 2 and not (depth == 2 and c == "," and not in_string):
+            item += c
+        elif depth == 2:
+            items.append(item.strip())
+            item = ""
+        if not in_string and c == "{":
+            depth += 1
+
+
+def without_comments(text):
+    return re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+
+
+def table(folder):
+    text = without_comments((ROOT / "src" / folder / "operations.cc").read_text())
+    for items in rows(text):
+        name, identity, method = (item.strip('"') for item in items[:3])
+        # name, id, method, level, restype, comp, selectors, need, handler, further selectors
+        served = len(items) > 8 and items[8] not in ("", "nullptr")
+        yield name, identity, method, served
+
+
+def page():
+    out = [
+        "# Coverage",
+        "",
+        "Every operation of the protocol and whether this server serves it. Made from the operation tables by",
+        "`tools/coverage.py`; what is not served answers 501 with the operation's name.",
+    ]
+    for folder, service in SERVICES.items():
+        if not (ROOT / "src" / folder / "operations.cc").exists():
+            out += ["", f"## {service}", "", "Not served yet."]
+            continue
+        operations = list(table(folder))
+        served = sum(1 for row in operations if row[3])
+        out += ["", f"## {service}: {served} of {len(operations)}", "", "| operation | id | method | served |", "|---|---|---|---|"]
+        for name, identity, method, is_served in operations:
+            out.append(f"| {name} | {identity} | {method} | {'yes' if is_served else 'no'} |")
+        if folder in REMARKS:
+            out += ["", "Where it differs from Azure:", ""]
+            out += [f"- {remark}" for remark in REMARKS[folder]]
+    return "\n".join(out) + "\n"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(page())
+    else:
+        print(page(), end="")
