@@ -67,6 +67,8 @@ constexpr Operation kOperations[] = {
     {"Get Account Information", "Service_GetAccountInfo", "GET", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Service_GetAccountInfoWithHead", "HEAD", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Blob Batch", "Service_SubmitBatch", "POST", Level::kService, "", "batch", {}, service_batch, blob_batch},
+    // Clients that take an account in the path for a container send this to the service.
+    {"Blob Batch", "Service_SubmitBatchByPath", "POST", Level::kService, "container", "batch", {}, service_batch, blob_batch},
     {"Find Blobs by Tags", "Service_FilterBlobs", "GET", Level::kService, "", "blobs", {}, service_filter, find_blobs_by_tags},
 
     // Containers.

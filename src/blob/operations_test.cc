@@ -102,7 +102,7 @@ constexpr Specified kSpecified[] = {
 // Rows of the REST reference that the specification has no id for.
 constexpr std::string_view kUnspecified[] = {
     "Container_GetMetadata", "Container_GetMetadataWithHead", "Container_GetAccessPolicyWithHead",
-    "Blob_GetMetadata",      "Blob_GetMetadataWithHead",
+    "Blob_GetMetadata",      "Blob_GetMetadataWithHead",      "Service_SubmitBatchByPath",
 };
 
 TEST(BlobOperations, EveryOperationOfTheProtocolHasARow) {
