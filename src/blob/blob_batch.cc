@@ -66,14 +66,13 @@ Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
   request.path = request.target.substr(0, mark);
   if (mark != std::string_view::npos) request.query = request.target.substr(mark + 1);
   request.headers = part.headers;
-  // Where the batch was sent to is where its parts are sent to, and they speak its version.
+  // Where the batch was sent to is where its parts are sent to.
   if (!request.headers.has("Host")) request.headers.add("Host", call.headers().get("Host"));
-  if (!request.headers.has("x-ms-version")) request.headers.add("x-ms-version", call.version_text);
   request.peer = call.request.peer;
   request.secure = call.request.secure;
   NoBody body;
   request.body = &body;
-  co_return co_await call.front->serve(request);
+  co_return co_await call.parts->serve_part(request, call.version_text);
 }
 
 }  // namespace

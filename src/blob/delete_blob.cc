@@ -139,7 +139,11 @@ Outcome delete_blob(Call& call) {
       co_return wire::Error(Code::kSnapshotsPresent);
     auto deleted = co_await delete_heads(call, space, std::move(*heads), retention, commit);
     if (!deleted) co_return deleted.error();
-    if (*snapshots != Snapshots::kOnly) blob.reset();
+    if (*snapshots != Snapshots::kOnly) {
+      // Held blobs stay where they are, even where a version would keep their state.
+      if (auto allowed = check_deletable(call, *blob); !allowed) co_return allowed.error();
+      blob.reset();
+    }
     co_return deleted_reply(!retention.enabled && !call.settings().blob_versioning);
   };
   co_return co_await change_blob(call, *checks, edit);

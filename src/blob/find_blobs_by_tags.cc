@@ -28,7 +28,7 @@ Outcome find_blobs_by_tags(Call& call) {
 
   wire::XmlWriter xml;
   xml.open("EnumerationResults").attribute("ServiceEndpoint", call.endpoint);
-  if (!call.target.container.empty()) xml.attribute("ContainerName", call.target.container);
+  service::write_page(xml, *page);
   xml.element("Where", *where).open("Blobs");
   for (const auto& match : found->matches) {
     // Of its tags a match shows those that the expression speaks of.

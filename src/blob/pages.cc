@@ -66,6 +66,8 @@ Outcome write_pages(Call& call, Span range, const Uploaded* uploaded, const Rule
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (blob->type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
+    if (blob->copy.incremental)
+      co_return wire::Error(Code::kOperationNotAllowedOnIncrementalCopyBlob);
     if (!concurrency::sequence_conditions_met(*sequence, blob->sequence_number)) {
       co_return wire::Error(Code::kSequenceNumberConditionNotMet);
     }

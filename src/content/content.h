@@ -90,8 +90,8 @@ void append(store::Commit& commit, const Place& place, Content& content, Pieces 
 Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
                                     Content& content, uint64_t offset, uint64_t length,
                                     const Pieces& pieces);
-// The same pieces under a new id. kConflict when the content was replaced since its head was read or,
-// with `head`, when that is no longer the head: copies from another partition, which the commit
+// The same pieces under a new id. kConflict when the content was replaced since its head was read
+// or, with `head`, when that is no longer the head: copies from another partition, which the commit
 // cannot guard.
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
                                   const Content& content, const Place& to,

@@ -12,14 +12,15 @@
 
 namespace kyanite::front {
 
-class Front final : public http::Handler {
+class Front final : public http::Handler, public service::PartServer {
  public:
   // All references must outlive the Front.
   Front(const service::Service& service, service::Context& context, RequestLog& log,
         Metrics& metrics)
       : service_(service), context_(context), log_(log), metrics_(metrics) {}
 
-  Task<http::Reply> serve(http::Request& request) override;
+  Task<http::Reply> serve(http::Request& request) override { return serve_part(request, {}); }
+  Task<http::Reply> serve_part(http::Request& request, std::string_view version) override;
 
  private:
   // The steps of a request; see serve.cc.

@@ -13,7 +13,7 @@ namespace kyanite::front {
 using service::Call;
 using wire::Code;
 
-Task<http::Reply> Front::serve(http::Request& request) {
+Task<http::Reply> Front::serve_part(http::Request& request, std::string_view version) {
   const auto began = log_.begin();
   Call call(request, context_);
   call.request_id = random_uuid();
@@ -21,7 +21,8 @@ Task<http::Reply> Front::serve(http::Request& request) {
   call.hold = context_.store.hold();
   call.service = &service_;
   call.target.service = service_.kind();
-  call.front = this;
+  call.parts = this;
+  call.version_text = version;
 
   auto answered = co_await answer(call);
   http::Reply reply =
@@ -59,13 +60,16 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   co_return co_await call.operation->run(call);
 }
 
-// x-ms-version, else the api-version parameter, else the version of the SAS, else what the account
-// has set as its default.
+// x-ms-version, else the api-version parameter, else the version of the SAS, else that of the batch
+// this is a part of, else what the account has set as its default.
 Task<wire::Result<void>> Front::choose_version(Call& call) {
   constexpr std::string_view kHeader = "x-ms-version";
-  call.version_text = call.headers().get(kHeader);
-  if (call.version_text.empty()) call.version_text = call.query.get("api-version");
-  if (call.version_text.empty()) call.version_text = call.query.get("sv");
+  for (const std::string_view named :
+       {call.headers().get(kHeader), call.query.get("api-version"), call.query.get("sv")}) {
+    if (named.empty()) continue;
+    call.version_text = named;
+    break;
+  }
   if (call.version_text.empty()) {
     auto properties = co_await service::load_properties(call);
     if (!properties) co_return properties.error();

@@ -1,5 +1,5 @@
-// TLS settings of a listener: a certificate with its key; or of a client: whom it trusts. TLS 1.2 or
-// newer. Shared by all connections; thread-safe.
+// TLS settings of a listener: a certificate with its key; or of a client: whom it trusts. TLS 1.2
+// or newer. Shared by all connections; thread-safe.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class TlsContext {
   // PKCS#12, as .NET and Windows export it.
   static Loaded from_pfx_file(const std::string& path, const std::string& password);
 
-  // For connections made from here. Trusts the certificates in the PEM file, or those that the system
-  // trusts when none is named.
+  // For connections made from here. Trusts the certificates in the PEM file, or those that the
+  // system trusts when none is named.
   static Loaded for_clients(const std::string& ca_path);
 
   ~TlsContext();

@@ -27,6 +27,14 @@ class Fetcher;
 namespace kyanite::service {
 
 struct Operation;
+
+// Serves a request that came as a part of another one, as if it had come alone.
+class PartServer {
+ public:
+  virtual ~PartServer() = default;
+  // `version` is spoken by parts that name none.
+  virtual Task<http::Reply> serve_part(http::Request& part, std::string_view version) = 0;
+};
 class Service;
 
 // What all requests share. Lives as long as the server.
@@ -39,8 +47,8 @@ struct Context {
   const auth::Accounts& accounts;
   SettingsTable settings = {};
   const auth::TokenRules* token_rules = nullptr;  // null: bearer tokens are refused.
-  bool product_style_url = true;  // The account may be the first label of the host name.
-  Endpoints endpoints = {};       // Where this server is reached; complete before it serves.
+  bool product_style_url = true;     // The account may be the first label of the host name.
+  Endpoints endpoints = {};          // Where this server is reached; complete before it serves.
   http::Fetcher* fetcher = nullptr;  // For copies from other servers; null: they are refused.
 
   auth::Settings auth() const { return {&accounts, token_rules}; }
@@ -65,7 +73,7 @@ struct Call {
   std::string endpoint;  // "http://host:port/account/", as the client addressed the service
   auth::Caller caller;
   const Operation* operation = nullptr;
-  http::Handler* front = nullptr;  // What serves this request, for the parts of batches.
+  PartServer* parts = nullptr;  // What serves this request, for the parts of batches.
 
   const http::Headers& headers() const { return request.headers; }
   store::Store& store() const { return context.store; }

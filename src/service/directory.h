@@ -17,9 +17,9 @@ inline constexpr store::Family kDeadContainersFamily =
 inline constexpr store::Family kDeletedContainersFamily =
     'd';  // partition: container name, row: instant of deletion; can be restored
 inline constexpr store::Family kPendingCopiesFamily = 'Y';  // partition: copy id
-inline constexpr store::Family kTablesFamily = 'T';      // partition: table name in lower case
-inline constexpr store::Family kDeadTablesFamily = 't';  // the same; row: incarnation
-inline constexpr store::Family kQueuesFamily = 'Q';      // partition: queue name
+inline constexpr store::Family kTablesFamily = 'T';         // partition: table name in lower case
+inline constexpr store::Family kDeadTablesFamily = 't';     // the same; row: incarnation
+inline constexpr store::Family kQueuesFamily = 'Q';         // partition: queue name
 inline constexpr store::Family kDeadQueuesFamily = 'q';  // partition: queue name, row: incarnation
 
 // Derived from the name, so that it needs no record of its own.

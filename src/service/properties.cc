@@ -192,7 +192,8 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
   return {};
 }
 
-std::string write_properties(const ServiceProperties& properties, wire::Service service) {
+std::string write_properties(const ServiceProperties& properties, wire::Service service,
+                             wire::Version version) {
   const bool blob = service == wire::Service::kBlob;
   wire::XmlWriter xml;
   xml.open("StorageServiceProperties");
@@ -224,7 +225,9 @@ std::string write_properties(const ServiceProperties& properties, wire::Service 
     xml.open("DeleteRetentionPolicy");
     write_boolean(xml, "Enabled", retention.enabled);
     if (retention.enabled) xml.element("Days", retention.days);
-    write_boolean(xml, "AllowPermanentDelete", retention.allow_permanent_delete);
+    if (version >= wire::kBlobTags) {
+      write_boolean(xml, "AllowPermanentDelete", retention.allow_permanent_delete);
+    }
     xml.close("DeleteRetentionPolicy");
     const auto& website = properties.static_website;
     xml.open("StaticWebsite");
@@ -249,7 +252,7 @@ Task<wire::Result<http::Reply>> get_service_properties(Call& call) {
   if (!properties) co_return properties.error();
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
-  reply.body = write_properties(*properties, call.target.service);
+  reply.body = write_properties(*properties, call.target.service, call.version);
   co_return reply;
 }
 

@@ -123,7 +123,9 @@ Task<wire::Result<ServiceProperties>> load_properties(Call& call);
 // Merges a request body into the properties: sections that are absent stay as they are.
 wire::Result<void> merge_properties(std::string_view xml, wire::Service service,
                                     ServiceProperties& properties);
-std::string write_properties(const ServiceProperties& properties, wire::Service service);
+// The document as a client of that version expects it.
+std::string write_properties(const ServiceProperties& properties, wire::Service service,
+                             wire::Version version);
 
 // GET and PUT /?restype=service&comp=properties: the same for every service.
 Task<wire::Result<http::Reply>> get_service_properties(Call& call);

@@ -93,13 +93,13 @@ TEST(ServiceProperties, ReadsEverySection) {
 TEST(ServiceProperties, RoundTripThroughXmlAndRecord) {
   for (auto service : {Service::kBlob, Service::kQueue, Service::kTable, Service::kFile}) {
     for (const auto& properties : {everything(), ServiceProperties()}) {
-      const std::string written = write_properties(properties, service);
+      const std::string written = write_properties(properties, service, wire::Version{20260406});
       ServiceProperties read;
       ASSERT_TRUE(merge_properties(written, service, read).ok()) << written;
-      EXPECT_EQ(write_properties(read, service), written);
+      EXPECT_EQ(write_properties(read, service, wire::Version{20260406}), written);
       const auto stored = store::decode<ServiceProperties>(store::encode(properties));
       ASSERT_TRUE(stored);
-      EXPECT_EQ(write_properties(*stored, service), written);
+      EXPECT_EQ(write_properties(*stored, service, wire::Version{20260406}), written);
     }
   }
 }

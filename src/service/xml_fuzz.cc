@@ -23,10 +23,10 @@ void check_properties(std::string_view xml, wire::Service kind) {
   service::ServiceProperties properties;
   if (!service::merge_properties(xml, kind, properties)) return;
   CHECK(properties.cors.size() <= service::kMaxCorsRules);
-  const std::string written = service::write_properties(properties, kind);
+  const std::string written = service::write_properties(properties, kind, wire::Version{20260406});
   service::ServiceProperties again;
   CHECK(service::merge_properties(written, kind, again));
-  CHECK(service::write_properties(again, kind) == written);
+  CHECK(service::write_properties(again, kind, wire::Version{20260406}) == written);
 }
 }  // namespace
 

@@ -153,3 +153,17 @@ test('tiers are for block blobs', async () => {
   await append.create();
   await assert.rejects(append.setAccessTier('Cool'), (error) => error.statusCode >= 400 && error.statusCode < 500);
 });
+
+test('tiers: an archived blob is brought back in the time the account says', async () => {
+  const quick = await blobServer({ flags: ['--setting', 'rehydrationSeconds=0'] });
+  const slow = await blobServer({ flags: ['--setting', 'rehydrationSeconds=3600'] });
+  for (const [each, tier, status] of [[quick, 'Hot', undefined], [slow, 'Archive', 'rehydrate-pending-to-hot']]) {
+    const blob = await tagged(await each.freshContainer(), 'b', {});
+    await blob.setAccessTier('Archive');
+    const reply = await blob.setAccessTier('Hot', { rehydratePriority: 'High' });
+    assert.equal(reply._response.status, 202);
+    const shown = await blob.getProperties();
+    assert.equal(shown.accessTier, tier);
+    assert.equal(shown.archiveStatus, status);
+  }
+});
