@@ -127,7 +127,7 @@ const std::vector<Case>& cases() {
       {"parameters in lower case, sorted, decoded, repeated ones joined",
        kBlob,
        "GET",
-       "/devstoreaccount1/c?Z=%2f+%20&a=2&restype=container&A=1&empty",
+       "/devstoreaccount1/c?Z=%2f%2B+&a=2&restype=container&A=1&empty",
        {{"x-ms-date", kDate}},
        "SharedKey",
        "GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:" + kDate +

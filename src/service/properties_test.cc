@@ -106,9 +106,10 @@ TEST(ServiceProperties, RoundTripThroughXmlAndRecord) {
 
 TEST(ServiceProperties, AbsentSectionsStay) {
   auto properties = everything();
-  const std::string before = write_properties(properties, Service::kBlob);
-  ASSERT_TRUE(merge_properties(document(""), Service::kBlob, properties).ok());
-  EXPECT_EQ(write_properties(properties, Service::kBlob), before);
+  const std::string before = write_properties(properties, Service::kBlob, wire::Version{20260406});
+  // A document without any section is refused and changes nothing.
+  EXPECT_FALSE(merge_properties(document(""), Service::kBlob, properties).ok());
+  EXPECT_EQ(write_properties(properties, Service::kBlob, wire::Version{20260406}), before);
 
   ASSERT_TRUE(merge_properties(cors(""), Service::kBlob, properties).ok());
   EXPECT_TRUE(properties.cors.empty());
