@@ -33,12 +33,12 @@ test('a policy keeps a blob from being changed or deleted until its time', async
 
 test('a locked policy is only extended', async () => {
   const blob = await freshBlob();
-  await blob.setImmutabilityPolicy({ expiriesOn: seconds(2), policyMode: 'Unlocked' });
-  await blob.setImmutabilityPolicy({ expiriesOn: seconds(3), policyMode: 'Locked' });
-  await assert.rejects(blob.setImmutabilityPolicy({ expiriesOn: seconds(1), policyMode: 'Locked' }),
+  await blob.setImmutabilityPolicy({ expiriesOn: seconds(600), policyMode: 'Unlocked' });
+  await blob.setImmutabilityPolicy({ expiriesOn: seconds(1200), policyMode: 'Locked' });
+  await assert.rejects(blob.setImmutabilityPolicy({ expiriesOn: seconds(900), policyMode: 'Locked' }),
     (error) => error.statusCode === 409 || error.statusCode === 400);
   await assert.rejects(blob.deleteImmutabilityPolicy(), (error) => error.statusCode === 409);
-  const expiriesOn = seconds(4);
+  const expiriesOn = seconds(1800);
   await blob.setImmutabilityPolicy({ expiriesOn, policyMode: 'Locked' });
   assert.deepEqual((await blob.getProperties()).immutabilityPolicyExpiresOn, expiriesOn);
 });
