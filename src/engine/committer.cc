@@ -64,7 +64,7 @@ void Committer::process(const Batch& batch) {
     if (result.ok()) {
       rocksdb::WriteBatch writes;
       stage(batch, writes);
-      result = write(batch, writes);
+      result = write(writes);
       staged_.clear();
     }
   }
@@ -102,7 +102,7 @@ store::Result<RecordPtr> Committer::current(const std::string& key) {
   return record;
 }
 
-store::Result<void> Committer::write(const Batch& batch, rocksdb::WriteBatch& writes) {
+store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
   if (writes.Count() == 0) return {};
   const auto start = std::chrono::steady_clock::now();
   auto written = records_.write(writes);
@@ -113,10 +113,8 @@ store::Result<void> Committer::write(const Batch& batch, rocksdb::WriteBatch& wr
     cache_.clear();
     return written;
   }
-  for (auto* request : batch) {
-    if (request->refused) continue;
-    for (const auto& write : request->commit.writes) cache_.put(write.key.bytes(), write.record);
-  }
+  // Of several writes to one key only the last: readers must not see the ones before it.
+  for (const auto& [key, record] : staged_) cache_.put(key, record);
   return {};
 }
 

@@ -53,7 +53,7 @@ class Committer {
   // Why the commit cannot be part of the batch; nothing when all its guards hold.
   std::optional<store::Error> broken_guard(const store::Commit& commit);
   store::Result<store::RecordPtr> current(const std::string& key);
-  store::Result<void> write(const Batch& batch, rocksdb::WriteBatch& writes);
+  store::Result<void> write(rocksdb::WriteBatch& writes);
   void finish(const Batch& batch, const store::Result<void>& result);
 
   Records& records_;

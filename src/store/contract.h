@@ -404,6 +404,24 @@ TEST_P(StoreContract, CommitsOfOneBatchSeeEachOther) {
   EXPECT_EQ(value(key("a")), std::to_string(kSteps));
 }
 
+TEST_P(StoreContract, ReadersNeverSeeAnEarlierWriteOfACommit) {
+  ASSERT_EQ(put(key("a"), "0"), "ok");
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 1; i <= 300; ++i) {
+      const Commit replace{{}, {{key("a"), nullptr}, {key("a"), record_of(std::to_string(i))}}};
+      EXPECT_EQ(commit(replace), "ok");
+    }
+    done = true;
+  });
+  while (!done) {
+    if (get(key("a")) != nullptr) continue;
+    ADD_FAILURE() << "seen as deleted while it was being replaced";
+    break;
+  }
+  writer.join();
+}
+
 TEST_P(StoreContract, ReadersSeePairsWhole) {
   const Key left = key("left");
   const Key right = key("right");
