@@ -179,10 +179,10 @@ void append_comp(std::string& out, const wire::Query& query) {
   if (auto comp = query.find("comp")) out.append("?comp=").append(*comp);
 }
 
-std::string_view signed_length(const Signed& parts) {
+std::string_view signed_length(const Signed& parts, Dialect dialect) {
   const std::string_view length = parts.slots[kContentLength];
-  return length == "0" && parts.version >= wire::kEmptyContentLengthSigned ? std::string_view()
-                                                                           : length;
+  const bool left_empty = parts.version >= wire::kEmptyContentLengthSigned || dialect.empty_length;
+  return length == "0" && left_empty ? std::string_view() : length;
 }
 
 void write(Signed& parts, const http::Request& request, const wire::Query& query,
@@ -210,7 +210,7 @@ void write(Signed& parts, const http::Request& request, const wire::Query& query
   } else {
     append_line(out, slots[dialect.language_first ? kContentLanguage : kContentEncoding]);
     append_line(out, slots[dialect.language_first ? kContentEncoding : kContentLanguage]);
-    append_line(out, signed_length(parts));
+    append_line(out, signed_length(parts, dialect));
     append_line(out, slots[kContentMd5]);
     append_line(out, slots[kContentType]);
     append_line(out, date);
@@ -243,6 +243,7 @@ Dialect differing_dialects(Signed& parts, const Target& target) {
   });
   differs.language_first = parts.slots[kContentLanguage] != parts.slots[kContentEncoding];
   differs.plain_secondary = target.path_style && target.secondary;
+  differs.empty_length = parts.slots[kContentLength] == "0" && parts.version == wire::Version{};
   return differs;
 }
 
@@ -260,13 +261,14 @@ bool matches_some_dialect(Signed& parts, const http::Request& request, const wir
                           const Target& target, bool lite, const Account& account,
                           std::string_view signature, std::string& buffer) {
   const Dialect differs = differing_dialects(parts, target);
-  for (unsigned choice = 1; choice < 16; ++choice) {
+  for (unsigned choice = 1; choice < 32; ++choice) {
     const Dialect dialect{(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0,
-                          (choice & 8) != 0};
+                          (choice & 8) != 0, (choice & 16) != 0};
     if ((dialect.sdk_header_order && !differs.sdk_header_order) ||
         (dialect.fold_blanks && !differs.fold_blanks) ||
         (dialect.language_first && !differs.language_first) ||
-        (dialect.plain_secondary && !differs.plain_secondary)) {
+        (dialect.plain_secondary && !differs.plain_secondary) ||
+        (dialect.empty_length && !differs.empty_length)) {
       continue;
     }
     write(parts, request, query, target, lite, dialect, buffer);

@@ -33,6 +33,7 @@ struct Dialect {
   bool fold_blanks = false;      // Runs of blanks inside header values count as one space.
   bool language_first = false;   // Content-Language before Content-Encoding.
   bool plain_secondary = false;  // "-secondary" left out of the path of path-style addresses.
+  bool empty_length = false;     // 0 left unsigned though no version is named, as in batches.
 };
 
 // Replaces `out` by the string a client signs. Exposed for tests and for the error detail.

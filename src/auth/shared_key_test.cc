@@ -52,6 +52,14 @@ const std::vector<Case>& cases() {
        "SharedKey",
        "PUT\nde\ngzip\n\n\n\n\n\n\n\n\n\nx-ms-date:" + kDate +
            "\n/devstoreaccount1/devstoreaccount1/c/b"},
+      {"a length of zero is empty in a part of a batch, which names no version",
+       kBlob,
+       "DELETE",
+       "/devstoreaccount1/c/b",
+       {{"Content-Length", "0"}, {"x-ms-date", kDate}},
+       "SharedKey",
+       "DELETE\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:" + kDate +
+           "\n/devstoreaccount1/devstoreaccount1/c/b"},
       {"a length of zero is empty from 2015-02-21 on",
        kBlob,
        "PUT",

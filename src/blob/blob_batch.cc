@@ -58,6 +58,15 @@ wire::Result<std::vector<wire::EmbeddedRequest>> parse_batch(const Call& call,
   return requests;
 }
 
+// Where the batch was sent to is where its parts are sent to. Where that has the account in its
+// path, clients may leave the account out of their parts: those name it by host.
+std::string host_of_part(const Call& call, std::string_view path) {
+  const std::string host(call.headers().get("Host"));
+  const std::string account = '/' + call.target.account;
+  if (!call.target.path_style || path.starts_with(account + '/')) return host;
+  return call.target.account + '.' + host;
+}
+
 Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
   http::Request request;
   request.method = part.method;
@@ -66,8 +75,8 @@ Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
   request.path = request.target.substr(0, mark);
   if (mark != std::string_view::npos) request.query = request.target.substr(mark + 1);
   request.headers = part.headers;
-  // Where the batch was sent to is where its parts are sent to.
-  if (!request.headers.has("Host")) request.headers.add("Host", call.headers().get("Host"));
+  const std::string host = host_of_part(call, request.path);
+  if (!request.headers.has("Host")) request.headers.add("Host", host);
   request.peer = call.request.peer;
   request.secure = call.request.secure;
   NoBody body;
