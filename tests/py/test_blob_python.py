@@ -158,3 +158,36 @@ class PythonBlobTest(harness.ServerTestCase):
         self.assertEqual(blob.get_blob_properties().blob_tier, "Cool")
         blob.set_standard_blob_tier(StandardBlobTier.Hot)
         self.assertEqual(blob.get_blob_properties().blob_tier, "Hot")
+
+    def test_tags_and_search(self):
+        for i in range(5):
+            self.container.upload_blob(f"tagged-{i}", b"x", tags={"kind": "even" if i % 2 == 0 else "odd", "n": str(i)})
+        found = self.service.find_blobs_by_tags("\"kind\" = 'even' AND \"n\" > '0'")
+        self.assertEqual([blob.name for blob in found], ["tagged-2", "tagged-4"])
+        blob = self.container.get_blob_client("tagged-1")
+        with self.refused(412, "ConditionNotMet"):
+            blob.delete_blob(if_tags_match_condition="\"kind\" = 'even'")
+        blob.set_blob_tags({"kind": "changed"})
+        self.assertEqual(blob.get_blob_tags(), {"kind": "changed"})
+
+    def test_batches(self):
+        names = [f"b{i}" for i in range(10)]
+        for name in names:
+            self.container.upload_blob(name, b"x")
+        self.container.set_standard_blob_tier_blobs(StandardBlobTier.Cool, *names)
+        self.assertEqual({blob.blob_tier for blob in self.container.list_blobs()}, {"Cool"})
+        outcomes = self.container.delete_blobs(*names[:9], "missing", raise_on_any_failure=False)
+        self.assertEqual([outcome.status_code for outcome in outcomes], [202] * 9 + [404])
+        self.assertEqual([blob.name for blob in self.container.list_blobs()], ["b9"])
+
+    def test_copies(self):
+        source = self.container.get_blob_client("source")
+        source.upload_blob(b"content", metadata={"a": "b"})
+        target = self.container.get_blob_client("target")
+        self.assertEqual(target.start_copy_from_url(source.url)["copy_status"], "success")
+        self.assertEqual(target.download_blob().readall(), b"content")
+        self.assertEqual(target.get_blob_properties().metadata, {"a": "b"})
+        self.assertEqual(target.get_blob_properties().copy.status, "success")
+        with self.assertRaises(ResourceNotFoundError):
+            target.start_copy_from_url(self.container.get_blob_client("missing").url)
+        self.assertEqual(target.download_blob().readall(), b"content")

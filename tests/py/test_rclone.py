@@ -86,6 +86,15 @@ class RcloneTest(harness.ServerTestCase):
         self.rclone("sync", "ky:many", self.directory / "back")
         self.rclone("check", "--download", self.directory / "back", "ky:many")
 
+    def test_copies_inside_the_server(self):
+        tree = self.make_tree()
+        self.rclone("copy", tree, "ky:first")
+        self.rclone("copy", "ky:first", "ky:second")
+        self.rclone("check", "--download", "ky:first", "ky:second")
+        self.rclone("moveto", "ky:second/one byte", "ky:second/moved here")
+        self.assertEqual(self.rclone("cat", "ky:second/moved here"), "x")
+        self.assertNotIn("one byte", self.rclone("lsf", "ky:second").split("\n"))
+
     def test_what_is_deleted_is_gone(self):
         tree = self.make_tree()
         self.rclone("copy", tree, "ky:removed")
