@@ -45,7 +45,8 @@ test('Copy Blob takes content, headers and metadata', async () => {
 test('Copy Blob with metadata, tags and tier of its own', async () => {
   const from = await source();
   const to = target();
-  await (await to.beginCopyFromURL(from.url, { metadata: { own: '1' }, tags: { t: '2' }, tier: 'Cool', intervalInMs: 10 })).pollUntilDone();
+  const options = { metadata: { own: '1' }, tags: { t: '2' }, tier: 'Cool', intervalInMs: 10 };
+  await (await to.beginCopyFromURL(from.url, options)).pollUntilDone();
   const shown = await to.getProperties();
   assert.deepEqual(shown.metadata, { own: '1' });
   assert.equal(shown.accessTier, 'Cool');
@@ -172,7 +173,8 @@ test('a wrong checksum of the source changes nothing', async () => {
   const to = target();
   const sourceContentMD5 = crypto.createHash('md5').update('other').digest();
   await assert.rejects(to.syncCopyFromURL(withSas(from), { sourceContentMD5 }), refused(400, 'Md5Mismatch'));
-  await assert.rejects(to.stageBlockFromURL('AAAA', withSas(from), 0, undefined, { sourceContentMD5 }), refused(400, 'Md5Mismatch'));
+  await assert.rejects(to.stageBlockFromURL('AAAA', withSas(from), 0, undefined, { sourceContentMD5 }),
+    refused(400, 'Md5Mismatch'));
   assert.equal(await picture(to), 'absent');
 });
 

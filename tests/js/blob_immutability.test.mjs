@@ -59,7 +59,8 @@ test('both can be given when a blob is created, and are listed', async () => {
   const shown = await blob.getProperties();
   assert.equal(shown.legalHold, true);
   assert.deepEqual(shown.immutabilityPolicyExpiresOn, expiriesOn);
-  for await (const item of container.listBlobsFlat({ prefix: 'created-held', includeLegalHold: true, includeImmutabilityPolicy: true })) {
+  const include = { includeLegalHold: true, includeImmutabilityPolicy: true };
+  for await (const item of container.listBlobsFlat({ prefix: 'created-held', ...include })) {
     assert.equal(item.properties.legalHold, true);
     assert.deepEqual(item.properties.immutabilityPolicyExpiresOn, expiriesOn);
   }

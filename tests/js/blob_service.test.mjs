@@ -146,7 +146,8 @@ test('the account may be in the host name', async () => {
     const headers = { host };
     const name = `hosted-${host.length}`;
     assert.equal((await request(server, 'PUT', `/${name}?restype=container`, { headers })).status, 201, host);
-    const put = await request(server, 'PUT', `/${name}/dir/b`, { headers: { ...headers, 'x-ms-blob-type': 'BlockBlob' }, body: 'x' });
+    const put = await request(server, 'PUT', `/${name}/dir/b`,
+      { headers: { ...headers, 'x-ms-blob-type': 'BlockBlob' }, body: 'x' });
     assert.equal(put.status, 201);
     assert.equal(await textOf(service.getContainerClient(name).getBlobClient('dir/b')), 'x');
     const listed = await request(server, 'GET', `/${name}?restype=container&comp=list`, { headers });

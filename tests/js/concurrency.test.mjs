@@ -59,7 +59,8 @@ test('pessimistic for containers: only deletion is locked', async () => {
 
 test('last writer wins when nobody sends a condition', async () => {
   const writers = times(8, () => clientOf(container, 'last'));
-  const replies = await Promise.all(writers.map((writer, i) => write(writer, `writer ${i}`, { metadata: { writer: String(i) } })));
+  const replies = await Promise.all(
+    writers.map((writer, i) => write(writer, `writer ${i}`, { metadata: { writer: String(i) } })));
   assert.equal(new Set(replies.map((reply) => reply.etag)).size, 8);
   const final = await writers[0].getProperties();
   const winner = replies.findIndex((reply) => reply.etag === final.etag);

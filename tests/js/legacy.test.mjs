@@ -47,7 +47,8 @@ test('containers: create, find, list, metadata, delete', async () => {
 
 test('access policies', async () => {
   const name = await freshContainer();
-  const policies = { first: { Permissions: 'r', Start: new Date('2024-01-02T03:04:05Z'), Expiry: new Date('2034-01-02T03:04:05Z') } };
+  const [Start, Expiry] = [new Date('2024-01-02T03:04:05Z'), new Date('2034-01-02T03:04:05Z')];
+  const policies = { first: { Permissions: 'r', Start, Expiry } };
   await blobs.setContainerAcl(name, policies, { publicAccessLevel: 'blob' });
   const acl = await blobs.getContainerAcl(name);
   assert.equal(acl.publicAccessLevel, 'blob');
