@@ -129,7 +129,10 @@ class Client:
 
     async def put_block(self, blob):
         block = base64.b64encode(b"block-%04d" % self._random.randrange(8)).decode()
-        content = blob.next_content(self._random.choice(SIZES))
+        size = self._random.choice(SIZES)
+        # Of an uncommitted block only the size can be seen, so one staged again must differ in it.
+        size += len(blob.state.staged.get(block, b"")) == size
+        content = blob.next_content(size)
         after = blob.state.but(staged={**blob.state.staged, block: content})
         await self._change(blob, after, 201, "PUT", {"comp": "block", "blockid": block}, body=content)
 
