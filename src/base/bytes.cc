@@ -10,10 +10,10 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-constexpr std::array<int8_t, 256> make_base64_values() {
-  std::array<int8_t, 256> values{};
+constexpr std::array<int16_t, 256> make_base64_values() {
+  std::array<int16_t, 256> values{};
   for (auto& value : values) value = -1;
-  for (int i = 0; i < 64; ++i) values[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
+  for (int i = 0; i < 64; ++i) values[static_cast<uint8_t>(kBase64[i])] = static_cast<int16_t>(i);
   return values;
 }
 constexpr auto kBase64Values = make_base64_values();
