@@ -48,31 +48,36 @@ wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blo
   if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
   return {};
 }
-}  // namespace
 
-wire::Result<void> check_blob(const Call& call, const Checks& checks,
-                              const std::optional<Blob>& blob) {
-  if (!blob && checks.rules.operation != concurrency::Operation::kCreate)
+// `blob` is null where there is none.
+wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blob) {
+  if (blob == nullptr && checks.rules.operation != concurrency::Operation::kCreate)
     return wire::Error(Code::kBlobNotFound);
-  if (blob && blob->copy.status == CopyStatus::kPending &&
+  if (blob != nullptr && blob->copy.status == CopyStatus::kPending &&
       (checks.rules.use == LeaseUse::kExclusive ||
        checks.rules.use == LeaseUse::kCopyDestination)) {
     return wire::Error(Code::kPendingCopyOperation);
   }
-  const service::StoredLease lease = blob ? blob->lease : service::StoredLease();
+  const service::StoredLease lease = blob != nullptr ? blob->lease : service::StoredLease();
   if (auto use = concurrency::check_lease_use(lease, checks.lease_id, checks.rules.use, call.now);
       !use) {
     return service::lease_use_error(use.error(), service::Leased::kBlob);
   }
   concurrency::Target target;
-  target.exists = blob.has_value();
-  if (blob) target.changed = blob->changed;
+  target.exists = blob != nullptr;
+  if (blob != nullptr) target.changed = blob->changed;
   if (!checks.if_tags.empty())
-    target.tags_match = tag_condition_holds(checks.if_tags, blob ? blob->tags : Tags());
+    target.tags_match = tag_condition_holds(checks.if_tags, blob != nullptr ? blob->tags : Tags());
   target.lease_held = checks.lease_id.has_value();
   if (auto met = service::check_conditions(checks.asked, target); !met) return met.error();
-  if (blob) return check_mutable(call, checks.rules, *blob);
+  if (blob != nullptr) return check_mutable(call, checks.rules, *blob);
   return {};
+}
+}  // namespace
+
+wire::Result<void> check_blob(const Call& call, const Checks& checks,
+                              const std::optional<Blob>& blob) {
+  return check(call, checks, blob ? &*blob : nullptr);
 }
 
 wire::Result<void> require_base(const Call& call) {
@@ -111,7 +116,7 @@ Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accept
   if (!checks) co_return checks.error();
   auto found = co_await find_blob(call);
   if (!found) co_return found.error();
-  if (auto passed = check_blob(call, *checks, found->blob); !passed) co_return passed.error();
+  if (auto passed = check(call, *checks, &found->blob); !passed) co_return passed.error();
   co_return std::move(*found);
 }
 

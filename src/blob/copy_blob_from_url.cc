@@ -33,7 +33,8 @@ Outcome copy_blob_from_url(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto taken = co_await take_source(call, CopyFamily::kWhole, {{}, kMaxBytes, Md5::kWhenSent});
+  auto taken =
+      co_await take_source(call, CopyFamily::kWhole, {{}, kMaxBytes, Md5::kWhenSent, *copies_tags});
   if (!taken) co_return taken.error();
   if (destination->postponed) co_return *destination->postponed;
   if (taken->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidSourceBlobType);

@@ -160,6 +160,8 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
   if (const auto etag = told.get("ETag"); etag.substr(0, 2) != "W/") note.etag = etag;
   note.blob = call.target.object;
   note.started = call.now;
+  CopyRunner& runner = static_cast<const BlobService&>(*call.service).copy_runner();
+  note.runner = runner.id();
 
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
@@ -182,10 +184,7 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
     co_return reply;
   };
   auto reply = co_await change_blob(call, checks, edit);
-  if (reply) {
-    const auto& service = static_cast<const BlobService&>(*call.service);
-    service.copy_runner().submit(call.context, call.target.account, std::move(note));
-  }
+  if (reply) runner.submit(call.context, call.target.account, std::move(note));
   co_return reply;
 }
 

@@ -27,6 +27,7 @@ struct PendingCopy {
   store::SpaceId space = 0;
   std::string blob;
   Time started;
+  uint64_t runner = 0;  // CopyRunner::id() of the run of the server that began it.
   template <class Io>
   void fields(Io& io) {
     io(1, id);
@@ -35,6 +36,7 @@ struct PendingCopy {
     io(4, space);
     io(5, blob);
     io(6, started);
+    io(7, runner);
   }
 };
 

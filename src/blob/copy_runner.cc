@@ -2,8 +2,11 @@
 
 #include "base/executor.h"
 #include "base/log.h"
+#include "base/random.h"
 
 namespace kyanite::blob {
+
+CopyRunner::CopyRunner() : id_(random_u64()) {}
 
 CopyRunner::~CopyRunner() {
   {
@@ -49,9 +52,11 @@ Task<void> CopyRunner::resume(service::Context& context) {
       continue;
     }
     for (auto& copy : *copies) {
-      // A fresh note may precede its blob by a moment.
-      if (after_seconds(copy.started, kOrphanedAfterSeconds) <= context.clock.now())
+      // A fresh note of this run may precede its blob by a moment.
+      if (copy.runner != id_ ||
+          after_seconds(copy.started, kRetryAfterSeconds) <= context.clock.now()) {
         submit(context, account, std::move(copy));
+      }
     }
   }
 }

@@ -19,10 +19,11 @@ namespace kyanite::blob {
 class CopyRunner {
  public:
   static constexpr size_t kAtOnce = 8;  // Further copies wait for their turn.
-  // A note this old that nobody works on was left behind by an earlier run of the server.
-  static constexpr int64_t kOrphanedAfterSeconds = 30;
+  // A copy of this run of the server that could not be fetched for the moment is tried again, at
+  // the earliest this long after it was begun.
+  static constexpr int64_t kRetryAfterSeconds = 30;
 
-  CopyRunner() = default;
+  CopyRunner();
   // Copies under way stay pending; they begin again with the next start of the server. Waits for
   // what they wait for, so the fetcher should have been stopped.
   ~CopyRunner();
@@ -32,7 +33,10 @@ class CopyRunner {
   // Runs the copy, unless that is being done already. The context must outlive this.
   void submit(service::Context& context, std::string account, PendingCopy copy);
 
-  // Takes up the copies that an earlier run of the server left pending.
+  uint64_t id() const { return id_; }
+
+  // Takes up the copies that an earlier run of the server left pending, and those to be tried
+  // again.
   Task<void> resume(service::Context& context);
 
  private:
@@ -44,6 +48,7 @@ class CopyRunner {
 
   void work();
 
+  const uint64_t id_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;  // Guards what follows.
   std::condition_variable wake_;

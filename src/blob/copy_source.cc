@@ -1,6 +1,7 @@
 #include "blob/copy_source.h"
 
 #include "base/bytes.h"
+#include "blob/handlers.h"
 #include "blob/hashes.h"
 #include "blob/new_blob.h"
 #include "blob/tags.h"
@@ -73,7 +74,8 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
   auto operation = service::route(source.service->operations(), source.request, source.query,
                                   source.target.level);
   if (!operation) co_return operation.error();
-  if (source.target.level != auth::Level::kObject) co_return wire::Error(Code::kInvalidSourceUri);
+  // Nothing else: reading the tags of a blob, say, takes another permission than reading its bytes.
+  if ((*operation)->run != get_blob) co_return wire::Error(Code::kInvalidSourceUri);
   source.operation = *operation;
   trusted = is_trusted(outer, source, family);
   if (trusted) {
@@ -318,6 +320,9 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
   taken.url = source->url;
   if (source->is_local()) {
     const Blob& blob = source->found.blob;
+    const Caller& reader = source->call->call().caller;
+    if (wanted.tags && reader.is_sas() && !reader.permissions.has('t'))
+      co_return source_error(family, Code::kAuthorizationPermissionMismatch);
     Span span{0, blob.content.length};
     if (wanted.range) {
       const auto clipped = clip(*wanted.range, blob.content.length);

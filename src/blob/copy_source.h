@@ -68,6 +68,7 @@ struct Wanted {
   std::optional<ByteRange> range;
   uint64_t most = 0;  // 413 when it is more than that.
   Md5 md5 = Md5::kWhenSent;
+  bool tags = false;  // Takes more than the permission to read.
 };
 
 // Bytes of a source with what else is known of it.

@@ -145,6 +145,9 @@ rocksdb::Options Records::options() const {
   // One thread writes, so the concurrent memtable only costs.
   options.allow_concurrent_memtable_write = false;
   options.enable_write_thread_adaptive_yield = false;
+  // Every new object looks for records that are not there; this spares the search in the memtable.
+  options.memtable_prefix_bloom_size_ratio = 0.02;
+  options.memtable_whole_key_filtering = true;
   options.skip_stats_update_on_db_open = true;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;

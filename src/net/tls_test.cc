@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "net/client.h"
 #include "net/test_peer.h"
 
 namespace kyanite::net {
@@ -157,6 +158,30 @@ TEST_F(TlsTest, NegotiatesHttp11AndNothingOld) {
 
   SSL_CTX_set_max_proto_version(client_.get(), TLS1_1_VERSION);
   EXPECT_FALSE(TestPeer(server.port, client_.get()).connected());
+}
+
+TEST_F(TlsTest, ClientsReadFromThoseTheyTrust) {
+  auto context = server_context();
+  TestServer server(TestServer::one_thread(), context.get());
+  Workers workers(1);
+  const auto fetch = [&](const std::string& host, const std::string& ca_file) {
+    ClientOptions options;
+    options.allow_private = true;
+    options.ca_file = ca_file;
+    auto client = Client::create(workers, options);
+    EXPECT_TRUE(client.ok());
+    const auto url =
+        http::parse_url("https://" + host + ":" + std::to_string(server.port) + "/headers");
+    auto fetched = RunLoop::run((*client)->get(*url, {}, {}));
+    if (!fetched) return "error " + std::to_string(fetched.error().kind);
+    auto body = RunLoop::run((*fetched)->next());
+    return body ? std::string(body->view()) : std::string("no body");
+  };
+  const std::string refused = "error " + std::to_string(http::FetchError::kUnreachable);
+  EXPECT_EQ(fetch("localhost", path("certificate.pem")), "127.0.0.1 secure");
+  EXPECT_EQ(fetch("127.0.0.1", path("certificate.pem")), refused);  // It is not for this name.
+  EXPECT_EQ(fetch("localhost", ""), refused);                       // Nobody vouches for it.
+  EXPECT_FALSE(Client::create(workers, {.ca_file = "/no/such.pem"}).ok());
 }
 
 TEST_F(TlsTest, EndsConnectionsThatDoNotShakeHands) {

@@ -37,7 +37,7 @@ let counter = 0;
 const target = (container = targets) => container.getBlockBlobClient(`target-${counter++}`);
 
 // Another web server, which does what the path says.
-const trickle = { send: () => {} };
+const slow = new Map(); // By URL: what ends the last reply to it.
 const web = http.createServer((request, reply) => {
   web.asked.push(request);
   const name = request.url.slice(1).split('?')[0];
@@ -63,7 +63,7 @@ const web = http.createServer((request, reply) => {
   if (name === 'slow') {
     reply.setHeader('Content-Length', 6);
     reply.write('abc');
-    trickle.send = () => reply.end('def');
+    slow.set(request.url, () => reply.end('def'));
     return undefined;
   }
   if (name === 'broken') {
@@ -84,13 +84,24 @@ after(() => web.close());
 after(() => web.closeAllConnections());
 const webUrl = (path) => `http://127.0.0.1:${web.address().port}/${path}`;
 
+// A page that sends half and waits. A copy asks for it twice: to see that it is there, and in the background for its bytes.
+const slowPage = () => `slow?${counter++}`;
+async function wasAsked(page, times) {
+  while (web.asked.filter(({ url }) => url === `/${page}`).length < times) await pause();
+}
+async function sendRest(page, asked = 2) {
+  await wasAsked(page, asked);
+  slow.get(`/${page}`)();
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
 const copy = async (to, url, options) =>
   (await to.beginCopyFromURL(url, { intervalInMs: 10, ...options })).pollUntilDone();
 async function settled(blob) {
   for (;;) {
     const shown = await blob.getProperties();
     if (shown.copyStatus !== 'pending') return shown;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause();
   }
 }
 
@@ -202,7 +213,8 @@ test('parts of what another server has', async () => {
 
 test('a copy from another server is pending until it is done', async () => {
   const to = target();
-  const started = await to.beginCopyFromURL(webUrl('slow'), { intervalInMs: 10 });
+  const page = slowPage();
+  const started = await to.beginCopyFromURL(webUrl(page), { intervalInMs: 10 });
   const pending = await to.getProperties();
   assert.equal(pending.copyStatus, 'pending');
   assert.equal(pending.copyProgress, '0/6');
@@ -211,7 +223,7 @@ test('a copy from another server is pending until it is done', async () => {
   await refusedUnchanged(to, 409, 'PendingCopyOperation', () => to.getBlobLeaseClient().acquireLease(15));
   await assert.rejects(to.beginCopyFromURL(webUrl('page')), refused(409, 'PendingCopyOperation'));
   await assert.rejects(to.abortCopyFromURL(crypto.randomUUID()), refused(409, 'CopyIdMismatch'));
-  trickle.send();
+  await sendRest(page);
   const done = await started.pollUntilDone();
   assert.equal(done.copyStatus, 'success');
   const shown = await to.getProperties();
@@ -222,7 +234,8 @@ test('a copy from another server is pending until it is done', async () => {
 
 test('a pending copy can be aborted', async () => {
   const to = target();
-  const started = await to.beginCopyFromURL(webUrl('slow'), { metadata: { kept: '1' }, intervalInMs: 10 });
+  const page = slowPage();
+  await to.beginCopyFromURL(webUrl(page), { metadata: { kept: '1' }, intervalInMs: 10 });
   const { copyId } = await to.getProperties();
   await to.abortCopyFromURL(copyId);
   const shown = await to.getProperties();
@@ -231,8 +244,9 @@ test('a pending copy can be aborted', async () => {
   assert.deepEqual(shown.metadata, { kept: '1' });
   await assert.rejects(to.abortCopyFromURL(copyId), refused(409, 'NoPendingCopyOperation'));
   await to.upload('free', 4);
-  trickle.send();
-  await assert.rejects(started.pollUntilDone());
+  await sendRest(page);
+  // What is fetched after this was queued behind what came too late.
+  await copy(target(), webUrl('page'));
   assert.equal(await textOf(to), 'free');
 });
 
@@ -250,14 +264,14 @@ test('a pending copy goes on after the server was killed', async () => {
   const first = await Server.start({ env, flags: ['--copyFromPrivateAddresses'] });
   const container = await containerOn(first, 'here', 'restarts');
   const name = target(container).name;
-  await container.getBlockBlobClient(name).beginCopyFromURL(webUrl('slow'), { intervalInMs: 10 });
+  const page = slowPage();
+  await container.getBlockBlobClient(name).beginCopyFromURL(webUrl(page), { intervalInMs: 10 });
+  await wasAsked(page, 2);
   await first.kill();
   const second = await Server.start({ env, location: first.location, flags: ['--copyFromPrivateAddresses'] });
   const to = serviceOf(second, 'here').getContainerClient('restarts').getBlockBlobClient(name);
   assert.equal((await to.getProperties()).copyStatus, 'pending');
-  const before = web.asked.length;
-  while (web.asked.length === before) await new Promise((resolve) => setTimeout(resolve, 100));
-  trickle.send();
+  await sendRest(page, 3);
   assert.equal((await settled(to)).copyStatus, 'success');
   assert.equal(await textOf(to), 'abcdef');
   await second.stop();
@@ -328,6 +342,19 @@ test('a finite lease is not enough for the target of Copy Blob', async () => {
   const from = target();
   await from.upload('x', 1);
   await refusedUnchanged(to, 412, 'InfiniteLeaseDurationRequired', () => copy(to, from.url, { conditions: { leaseId } }));
+});
+
+test('a permission to read tags is none to read the blob, and the other way round', async () => {
+  const from = target();
+  await from.upload('secret', 6, { tags: { colour: 'blue' } });
+  const tagsOnly = `${sasUrl(from, 'here', 't')}&comp=tags`;
+  for (const run of Object.values(FROM_URL)) {
+    await assert.rejects(run(target(), tagsOnly), (error) => error.code === 'CannotVerifyCopySource');
+  }
+  const to = target();
+  await assert.rejects(to.syncCopyFromURL(sasUrl(from, 'here'), { copySourceTags: 'COPY' }), refused(403, 'CannotVerifyCopySource'));
+  await to.syncCopyFromURL(sasUrl(from, 'here', 'rt'), { copySourceTags: 'COPY' });
+  assert.deepEqual((await to.getTags()).tags, { colour: 'blue' });
 });
 
 test('the SAS of the source does not show in the copy', async () => {
