@@ -79,9 +79,11 @@ wire::Result<Changed> make(const Change& change, Time timestamp, std::string_vie
 Task<std::vector<store::KeyedLocks::Guard>> lock_all(Call& call,
                                                      const std::vector<store::Key>& keys) {
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (const auto& key : keys) names.push_back(key.bytes());
   std::sort(names.begin(), names.end());
   std::vector<store::KeyedLocks::Guard> guards;
+  guards.reserve(names.size());
   for (auto& key : names) guards.push_back(co_await call.context.locks.lock(std::move(key)));
   co_return guards;
 }
@@ -206,6 +208,7 @@ wire::Result<Changed> decide(const Change& change, const store::RecordPtr& befor
 Task<Result<std::vector<Changed>, Refusal>> apply_changes(Call& call, store::SpaceId space,
                                                           const std::vector<Change>& changes) {
   std::vector<store::Key> keys;
+  keys.reserve(changes.size());
   for (const auto& change : changes)
     keys.emplace_back(space, kEntities, change.partition, change.row);
   const auto turns = co_await lock_all(call, keys);

@@ -69,6 +69,7 @@ wire::Result<Members> collect(const dom::object& object) {
 
 wire::Result<void> check_unique(const std::vector<Member>& members) {
   std::vector<std::string_view> names;
+  names.reserve(members.size());
   for (const Member& member : members) names.push_back(member.name);
   std::sort(names.begin(), names.end());
   if (std::adjacent_find(names.begin(), names.end()) != names.end())
