@@ -86,28 +86,34 @@ wire::Result<void> require_base(const Call& call) {
 }
 
 Task<wire::Result<Found>> find_blob(Call& call) {
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
-  Found found{container->space, {}, {}, {}};
+  const auto space = co_await load_space(call);
+  if (!space) co_return space.error();
+  Found found{*space, {}, {}, {}};
   std::optional<Time> version;
   if (!call.target.snapshot.empty()) {
     found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
   } else if (!call.target.version_id.empty()) {
     version = wire::parse_iso_date(call.target.version_id);
   }
-  auto loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+  const auto key = head_key(call, found.space, found.row);
+  auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   // A version id may be that of the blob as it is now.
   if (version && (!loaded->value || loaded->value->version != *version)) {
     found.row = version_row(*version);
-    loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+    const auto version_key = head_key(call, found.space, found.row);
+    loaded = co_await service::load_shared<Blob>(call, version_key);
     if (!loaded) co_return loaded.error();
   }
   if (!loaded->value || !is_visible(*loaded->value, call.now))
     co_return wire::Error(Code::kBlobNotFound);
   found.record = std::move(loaded->record);
-  found.blob = std::move(*loaded->value);
-  finish_rehydration(found.blob, call.now);
+  found.blob = std::move(loaded->value);
+  if (found.blob->rehydrate_to != Tier::kInferred) {
+    auto current = std::make_shared<Blob>(*found.blob);
+    finish_rehydration(*current, call.now);
+    found.blob = std::move(current);
+  }
   co_return std::move(found);
 }
 
@@ -116,7 +122,7 @@ Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accept
   if (!checks) co_return checks.error();
   auto found = co_await find_blob(call);
   if (!found) co_return found.error();
-  if (auto passed = check(call, *checks, &found->blob); !passed) co_return passed.error();
+  if (auto passed = check(call, *checks, found->blob.get()); !passed) co_return passed.error();
   co_return std::move(*found);
 }
 
@@ -164,7 +170,7 @@ void encode_copy(http::Reply& reply, const Copy& copy) {
 }  // namespace
 
 void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
-  const Blob& blob = found.blob;
+  const Blob& blob = *found.blob;
   encode_state(reply, blob);
   if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
   const auto& overrides = call.caller.overrides;

@@ -70,7 +70,7 @@ struct Found {
   store::SpaceId space = 0;
   std::string row;  // of the head: of the blob itself, a snapshot or a version
   store::RecordPtr record;
-  Blob blob;
+  std::shared_ptr<const Blob> blob;
 };
 // The blob, snapshot or version that the request addresses; 404 when it or the container is
 // missing.
@@ -103,9 +103,9 @@ Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep 
 template <class Edit>
 Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
   if (auto base = require_base(call); !base) co_return base.error();
-  auto container = co_await load_container(call);
+  const auto container = co_await load_space(call);
   if (!container) co_return container.error();
-  const auto space = container->space;
+  const auto space = *container;
   const auto key = head_key(call, space);
   auto turn = co_await call.context.locks.lock(key.bytes());
   for (int tries = 0; tries < service::kMaxTries; ++tries) {

@@ -13,6 +13,14 @@ store::Key container_key(const Call& call) {
                     call.target.container);
 }
 
+Task<wire::Result<store::SpaceId>> load_space(Call& call) {
+  const auto key = container_key(call);
+  auto loaded = co_await service::load_shared<Container>(call, key);
+  if (!loaded) co_return loaded.error();
+  if (loaded->value == nullptr) co_return wire::Error(wire::Code::kContainerNotFound);
+  co_return loaded->value->space;
+}
+
 Task<wire::Result<Container>> load_container(Call& call) {
   auto loaded = co_await service::load<Container>(call, container_key(call));
   if (!loaded) co_return loaded.error();

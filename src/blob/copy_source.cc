@@ -86,12 +86,12 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
   if (auto allowed = co_await service::authorize(source); !allowed) co_return allowed.error();
   auto found = co_await find_blob(source);
   if (!found) co_return found.error();
-  if (!found->blob.key_sha256.empty())
+  if (!found->blob->key_sha256.empty())
     co_return wire::Error(Code::kBlobUsesCustomerSpecifiedEncryption);
-  if (found->blob.copy.status == CopyStatus::kPending)
+  if (found->blob->copy.status == CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
   // Copy Blob may bring an archived blob back.
-  if (found->blob.tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
+  if (found->blob->tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
     co_return wire::Error(Code::kBlobArchived);
   co_return std::move(*found);
 }
@@ -247,7 +247,7 @@ content::Pieces end_to_end(content::Pieces pieces, const Span& span) {
 // Pieces and hashes of a part of a local source; nothing when the source was changed meanwhile.
 Task<wire::Result<std::optional<Uploaded>>> share(Call& call, const Source& source,
                                                   const Span& span, Hashes& hashes) {
-  const auto& content = source.found.blob.content;
+  const auto& content = source.found.blob->content;
   const auto failed = [](store::Error error) -> wire::Result<std::optional<Uploaded>> {
     if (error == store::Error::kConflict) return std::optional<Uploaded>();
     return service::storage_error(error);
@@ -319,7 +319,7 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
   Taken taken;
   taken.url = source->url;
   if (source->is_local()) {
-    const Blob& blob = source->found.blob;
+    const Blob& blob = *source->found.blob;
     const Caller& reader = source->call->call().caller;
     if (wanted.tags && reader.is_sas() && !reader.permissions.has('t'))
       co_return source_error(family, Code::kAuthorizationPermissionMismatch);
@@ -410,7 +410,7 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   // Whoever may read the source anyway is told what is wrong with it in its own words.
   if (!found) co_return trusted ? found.error() : source_error(family, found.error());
   source.found = std::move(*found);
-  if (auto met = check_source_conditions(call, family, source.found.blob); !met)
+  if (auto met = check_source_conditions(call, family, *source.found.blob); !met)
     co_return met.error();
   co_return std::move(source);
 }

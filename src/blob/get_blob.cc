@@ -92,7 +92,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
                                                             RangeHash hash) {
   auto found = co_await read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();
-  const Blob& blob = found->blob;
+  const Blob& blob = *found->blob;
   if (blob.tier == Tier::kArchive) co_return wire::Error(Code::kBlobArchived);
   Span span{0, blob.content.length};
   if (range) {
