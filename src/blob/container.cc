@@ -29,6 +29,7 @@ Task<wire::Result<Container>> load_container(Call& call) {
 }
 
 Task<wire::Result<Container>> read_container(Call& call) {
+  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto container = co_await load_container(call);

@@ -26,7 +26,8 @@ constexpr Rules kCopies{concurrency::LeaseUse::kCopyDestination,
                         concurrency::kAcceptsAll,
                         Keep::kState,
                         true,
-                        Code::kTargetConditionNotMet};
+                        Code::kTargetConditionNotMet,
+                        KeyUse::kRefuses};
 
 // What the request says of the copy to be made.
 struct Order {
@@ -94,7 +95,7 @@ Task<store::Result<void>> share_content(Call& call, const Source& source, store:
   const Blob& from = *source.found.blob;
   const store::Guard head = source.head();
   auto copied =
-      co_await content::copy(call.store(), commit, source.place(), from.content, to, &head);
+      co_await content::copy(call.store(), commit, source.place(), from.content, to, head);
   if (!copied) co_return copied.error();
   blob.content = *copied;
   if (from.type != BlobType::kBlock || from.committed_blocks == 0) co_return store::Result<void>();

@@ -86,8 +86,11 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
   if (auto allowed = co_await service::authorize(source); !allowed) co_return allowed.error();
   auto found = co_await find_blob(source);
   if (!found) co_return found.error();
-  if (!found->blob->key_sha256.empty())
-    co_return wire::Error(Code::kBlobUsesCustomerSpecifiedEncryption);
+  auto key = family == CopyFamily::kCopyBlob ? wire::Result<MaybeKey>(MaybeKey())
+                                             : decode_customer_key(outer, kSourceKey);
+  if (!key) co_return key.error();
+  if (auto fits = check_key(found->blob->key_sha256, *key); !fits) co_return fits.error();
+  found->key = std::move(*key);
   if (found->blob->copy.status == CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
   // Copy Blob may bring an archived blob back.
@@ -193,6 +196,14 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
     credentials.emplace_back("Authorization", *authorization);
     credentials.emplace_back("x-ms-version", call.version_text);
   }
+  const KeyHeaders usual;
+  const std::pair<std::string_view, std::string_view> key_headers[] = {
+      {kSourceKey.key, usual.key},
+      {kSourceKey.sha256, usual.sha256},
+      {kSourceKey.algorithm, usual.algorithm}};
+  for (const auto& [source, name] : key_headers) {
+    if (const auto value = call.headers().find(source)) credentials.emplace_back(name, *value);
+  }
   auto fetched =
       co_await call.context.fetcher->get(url, foreign_headers(call, range), std::move(credentials));
   if (!fetched) co_return fetch_error(fetched.error());
@@ -244,30 +255,45 @@ content::Pieces end_to_end(content::Pieces pieces, const Span& span) {
   return whole;
 }
 
-// Pieces and hashes of a part of a local source; nothing when the source was changed meanwhile.
+// Pieces and hashes of a part of a local source; nothing when the source was changed meanwhile. The
+// pieces are shared where source and copy have the same key or none, else written anew.
 Task<wire::Result<std::optional<Uploaded>>> share(Call& call, const Source& source,
-                                                  const Span& span, Hashes& hashes) {
-  const auto& content = source.found.blob->content;
+                                                  const Span& span, const MaybeKey& key,
+                                                  Hashes& hashes) {
+  const Blob& blob = *source.found.blob;
+  const bool same_key = blob.key_sha256 == key_sha256(key);
   const auto failed = [](store::Error error) -> wire::Result<std::optional<Uploaded>> {
     if (error == store::Error::kConflict) return std::optional<Uploaded>();
     return service::storage_error(error);
   };
-  auto pieces = co_await content::load(call.store(), source.place(), content, span.offset,
-                                       span.count, source.head());
-  if (!pieces) co_return failed(pieces.error());
-  auto reader = co_await content::Reader::open(call.store(), source.place(), content, span.offset,
-                                               span.count, source.head());
+  Uploaded uploaded;
+  uploaded.length = span.count;
+  if (same_key) {
+    auto pieces = co_await content::load(call.store(), source.place(), blob.content, span.offset,
+                                         span.count, source.head());
+    if (!pieces) co_return failed(pieces.error());
+    uploaded.pieces = end_to_end(std::move(*pieces), span);
+  }
+  auto reader =
+      co_await content::Reader::open(call.store(), source.place(), blob.content, span.offset,
+                                     span.count, source.head(), cipher_of(source.found.key));
   if (!reader) co_return failed(reader.error());
+  content::Writer writer(call.store(), cipher_of(key));
   for (uint64_t left = span.count; left > 0;) {
     auto bytes = co_await (*reader)->next(false);
     if (!bytes) co_return service::storage_error(bytes.error());
-    const Buffer& chunk = std::get<Buffer>(*bytes);
-    co_await hashes.update(call.context.workers, chunk.view());
+    Buffer& chunk = std::get<Buffer>(*bytes);
     left -= chunk.size();
+    co_await hashes.update(call.context.workers, chunk.view());
+    if (same_key) continue;
+    if (auto added = co_await writer.add(std::move(chunk)); !added)
+      co_return service::storage_error(added.error());
   }
-  Uploaded uploaded;
-  uploaded.pieces = end_to_end(std::move(*pieces), span);
-  uploaded.length = span.count;
+  if (!same_key) {
+    auto pieces = co_await writer.finish();
+    if (!pieces) co_return service::storage_error(pieces.error());
+    uploaded.pieces = std::move(*pieces);
+  }
   uploaded.md5 = hashes.md5();
   uploaded.crc64 = hashes.crc64();
   co_return std::optional<Uploaded>(std::move(uploaded));
@@ -280,7 +306,7 @@ Task<wire::Result<Uploaded>> receive(Call& call, http::Fetched& from, const Want
   const uint64_t end = wanted.range && wanted.range->last
                            ? *wanted.range->last - wanted.range->first + 1
                            : UINT64_MAX;
-  content::Writer writer(call.store());
+  content::Writer writer(call.store(), cipher_of(wanted.key));
   Uploaded uploaded;
   while (uploaded.length < end) {
     auto chunk = co_await from.next();
@@ -330,7 +356,7 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
       span = *clipped;
     }
     if (span.count > wanted.most) co_return wire::Error(Code::kRequestBodyTooLarge);
-    auto shared = co_await share(call, *source, span, hashes);
+    auto shared = co_await share(call, *source, span, wanted.key, hashes);
     if (!shared) co_return shared.error();
     if (!*shared) co_return std::optional<Taken>();
     taken.uploaded = std::move(**shared);
@@ -407,8 +433,12 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.call = std::make_unique<SourceCall>(call, *url, *service);
   bool trusted = false;
   auto found = co_await find_source(call, source.call->call(), family, trusted);
-  // Whoever may read the source anyway is told what is wrong with it in its own words.
-  if (!found) co_return trusted ? found.error() : source_error(family, found.error());
+  // Whoever may read the source anyway is told what is wrong with it in its own words, unless there
+  // is none.
+  if (!found) {
+    const bool own_words = trusted && found.error().status != 404;
+    co_return own_words ? found.error() : source_error(family, found.error());
+  }
   source.found = std::move(*found);
   if (auto met = check_source_conditions(call, family, *source.found.blob); !met)
     co_return met.error();

@@ -97,6 +97,8 @@ Outcome delete_former(Call& call, const Checks& checks, const service::Retention
     if (!found) co_return found.error();
     auto met = check_blob(call, checks, *found->blob);
     if (!met) co_return met.error();
+    // The id of the version that the blob has now.
+    if (found->row.empty()) co_return wire::Error(Code::kOperationNotAllowedOnRootBlob);
     store::Commit commit;
     std::vector<Head> heads;
     heads.push_back({found->row, found->record, *found->blob});

@@ -1,10 +1,12 @@
 // Get Blob: GET /{container}/{blob}
 #include "base/bytes.h"
 #include "blob/blob.h"
+#include "blob/blob_stream.h"
 #include "blob/handlers.h"
 #include "blob/range.h"
 #include "service/body.h"
 #include "wire/crc64.h"
+#include "wire/structured.h"
 
 namespace kyanite::blob {
 
@@ -15,22 +17,6 @@ namespace {
 
 // Ranges whose hash is asked for are read into memory, hence the limit.
 constexpr uint64_t kMaxHashedRange = 4 * 1024 * 1024;
-
-class BlobStream final : public http::BodyStream {
- public:
-  BlobStream(std::unique_ptr<content::Reader> reader, store::Hold hold)
-      : reader_(std::move(reader)), hold_(std::move(hold)) {}
-
-  Task<Result<os::Bytes, http::StreamError>> next() override {
-    auto bytes = co_await reader_->next(true);
-    if (!bytes) co_return http::StreamError::kFailed;
-    co_return std::move(*bytes);
-  }
-
- private:
-  std::unique_ptr<content::Reader> reader_;
-  store::Hold hold_;  // The bytes stay until the last one is sent.
-};
 
 enum class RangeHash { kNone, kMd5, kCrc64 };
 
@@ -47,6 +33,20 @@ wire::Result<RangeHash> decode_range_hash(const Call& call, bool has_range) {
   if (!has_range) return wire::invalid_header(header, "true");
   return md5 ? RangeHash::kMd5 : RangeHash::kCrc64;
 }
+
+wire::Result<bool> decode_structured(const Call& call) {
+  const auto form = call.headers().find(wire::kStructuredBody);
+  if (form && !wire::is_structured_form(*form))
+    return wire::invalid_header(wire::kStructuredBody, *form);
+  return form.has_value();
+}
+
+// What of the blob is asked for, and in which form.
+struct Wanted {
+  std::optional<ByteRange> range;
+  RangeHash hash = RangeHash::kNone;
+  bool structured = false;
+};
 
 Task<store::Result<std::string>> read_whole(content::Reader& reader, uint64_t length) {
   std::string out;
@@ -87,10 +87,9 @@ wire::Error beyond_the_end(uint64_t length) {
 
 // One attempt; kConflict inside means that the blob was replaced between its head and its content
 // being read.
-Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
-                                                            const std::optional<ByteRange>& range,
-                                                            RangeHash hash) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call, const Wanted& wanted) {
+  const auto& [range, hash, structured] = wanted;
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
   if (blob.tier == Tier::kArchive) co_return wire::Error(Code::kBlobArchived);
@@ -106,7 +105,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   const content::Place place{found->space, call.target.object};
   const store::Guard head{head_key(call, found->space, found->row), found->record};
   auto reader = co_await content::Reader::open(call.store(), place, blob.content, span.offset,
-                                               span.count, head);
+                                               span.count, head, cipher_of(found->key));
   if (!reader) {
     if (reader.error() == store::Error::kConflict) co_return std::optional<http::Reply>();
     co_return service::storage_error(reader.error());
@@ -124,6 +123,10 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
     if (!bytes) co_return service::storage_error(bytes.error());
     encode_range_hash(reply, hash, *bytes);
     reply.body = std::move(*bytes);
+  } else if (structured) {
+    reply.header(wire::kStructuredBody, wire::kStructuredForm);
+    reply.header(wire::kStructuredContentLength, span.count);
+    set_structured_body(reply, call, std::move(*reader), span.count);
   } else if (auto whole = (*reader)->whole()) {
     reply.body = http::Reply::Shared{std::move(whole->owner), whole->bytes};
   } else if (span.count > 0) {
@@ -140,8 +143,11 @@ Outcome get_blob(Call& call) {
   if (!range) co_return range.error();
   auto hash = decode_range_hash(call, range->has_value());
   if (!hash) co_return hash.error();
+  auto structured = decode_structured(call);
+  if (!structured) co_return structured.error();
+  const Wanted wanted{*range, *hash, *structured && *hash == RangeHash::kNone};
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto reply = co_await try_get_blob(call, *range, *hash);
+    auto reply = co_await try_get_blob(call, wanted);
     if (!reply) co_return reply.error();
     if (*reply) co_return std::move(**reply);
   }

@@ -7,7 +7,7 @@
 namespace kyanite::blob {
 
 Outcome get_blob_properties(service::Call& call) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
   http::Reply reply(200);

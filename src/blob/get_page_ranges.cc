@@ -44,8 +44,9 @@ const content::Piece* piece_at(const content::Pieces& pieces, size_t& next, uint
   return next < pieces.size() && pieces[next].offset <= offset ? &pieces[next] : nullptr;
 }
 
-// Where the two differ: runs are never changed, so the same part of the same run is the same bytes.
-PageRanges difference(const content::Pieces& before, const content::Pieces& after, Span span) {
+// Where the two were not written by the same request.
+Task<store::Result<PageRanges>> difference(store::Store& store, const content::Pieces& before,
+                                           const content::Pieces& after, Span span) {
   PageRanges ranges;
   size_t next_before = 0;
   size_t next_after = 0;
@@ -61,16 +62,21 @@ PageRanges difference(const content::Pieces& before, const content::Pieces& afte
     const uint64_t stop = std::min(
         {end, stop_of(old_piece, before, next_before), stop_of(new_piece, after, next_after)});
     if (new_piece != nullptr) {
-      if (old_piece == nullptr ||
-          !old_piece->part(at, stop).same_bytes(new_piece->part(at, stop))) {
-        add(ranges, at, stop, false);
+      bool same = false;
+      if (old_piece != nullptr) {
+        const content::Piece one = old_piece->part(at, stop);
+        const content::Piece other = new_piece->part(at, stop);
+        auto looked = co_await content::same_write(store, one, other);
+        if (!looked) co_return looked.error();
+        same = *looked;
       }
+      if (!same) add(ranges, at, stop, false);
     } else if (old_piece != nullptr) {
       add(ranges, at, stop, true);
     }
     at = stop;
   }
-  return ranges;
+  co_return std::move(ranges);
 }
 
 // The snapshot that prevsnapshot (or x-ms-previous-snapshot-url) names.
@@ -82,7 +88,7 @@ Task<wire::Result<std::optional<Found>>> find_previous(Call& call, store::SpaceI
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
     co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
   }
-  Found found{space, snapshot_row(*instant), {}, {}};
+  Found found{space, snapshot_row(*instant), {}, {}, {}};
   const auto key = head_key(call, space, found.row);
   auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
@@ -160,7 +166,9 @@ Outcome get_page_ranges(Call& call) {
   if (*previous) {
     auto before = co_await load_pieces(call, **previous, span);
     if (!before) co_return before.error();
-    ranges = difference(*before, *after, span);
+    auto differ = co_await difference(call.store(), *before, *after, span);
+    if (!differ) co_return service::storage_error(differ.error());
+    ranges = std::move(*differ);
   } else {
     ranges = written(*after);
   }
