@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 import harness
 import sabotage
 from client import Connection, Disconnected
+from containers import ContainerClient
 from model import Blob
 from queues import QueueClient
 from shared import Counter, Log
@@ -32,6 +33,7 @@ from workload import CONTAINER, KINDS, Client, Wrong
 
 CLIENTS = 32
 BLOBS_EACH = 6
+CONTAINER_CLIENTS = 4
 TABLE_CLIENTS = 6
 QUEUE_CLIENTS = 6
 COUNTER_CLIENTS = 64
@@ -58,6 +60,7 @@ class Run:
         self.owned = [[Blob(f"client{c:02}-{KINDS[b % len(KINDS)]}-{b}", KINDS[b % len(KINDS)]) for b in range(BLOBS_EACH)]
                       for c in range(CLIENTS)]
         self.counter, self.log = Counter(), Log()
+        self.containers = [ContainerClient(number, self.report) for number in range(CONTAINER_CLIENTS)]
         self.tables = [TableClient(number, self.report) for number in range(TABLE_CLIENTS)]
         self.queues = [QueueClient(number, self.report) for number in range(QUEUE_CLIENTS)]
         self.server = None
@@ -68,7 +71,7 @@ class Run:
 
     def start(self):
         began = time.monotonic()
-        self.server = harness.Server(location=self.location)
+        self.server = harness.Server("--setting", "blobImmutability=true", location=self.location)
         self.report.starts_s.append(time.monotonic() - began)
 
     def connect(self, service="Blob"):
@@ -77,7 +80,8 @@ class Run:
 
     async def prepare(self):
         connection = self.connect()
-        reply = await connection.request("PUT", f"/{CONTAINER}", {"restype": "container"})
+        reply = await connection.request("PUT", f"/{CONTAINER}", {"restype": "container"},
+                                         {"x-ms-blob-public-access": "blob"})
         if reply.status != 201:
             raise Wrong(f"creating the container: {reply.status} {reply.code}")
         await self.counter.create(connection)
@@ -105,7 +109,7 @@ class Run:
         clients = []
         for number, owned in enumerate(self.owned):
             clients.append(Client(self.connect(), owned, self.seeded("blob", number), self.report).run())
-        for service, members in (("Table", self.tables), ("Queue", self.queues)):
+        for service, members in self.members():
             for number, client in enumerate(members):
                 clients.append(client.run(self.connect(service), self.seeded(service, number)))
         for _ in range(4):
@@ -119,6 +123,10 @@ class Run:
         await asyncio.gather(*tasks)
         self.report.in_flight += sum(blob.pending is not None for blob in self.blobs)
         return problems
+
+    def members(self):
+        """Clients that own one thing each and check it themselves."""
+        return ("Blob", self.containers), ("Table", self.tables), ("Queue", self.queues)
 
     def seeded(self, *what):
         return random.Random(f"{self.seed}/{self.report.cycles}/{what}")
@@ -142,7 +150,7 @@ class Run:
 
     async def verify(self):
         problems = await verify(self.connect, self.blobs, [self.counter, self.log])
-        for service, members in (("Table", self.tables), ("Queue", self.queues)):
+        for service, members in self.members():
             connection = self.connect(service)
             for client in members:
                 try:
