@@ -1,13 +1,12 @@
 #include "base/buffer.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/shelves.h"
 
 namespace kyanite {
 
@@ -24,6 +23,9 @@ FreeList& free_list() {
   return *list;
 }
 
+// Small bodies: a few pages, kept by each thread.
+thread_local Shelves<kPageBytes, 5, 64, kPageBytes> small_blocks;
+
 char* allocate(size_t capacity) {
   if (capacity == kChunkBytes) {
     auto& list = free_list();
@@ -34,9 +36,7 @@ char* allocate(size_t capacity) {
       return block;
     }
   }
-  auto* block = static_cast<char*>(std::aligned_alloc(kPageBytes, capacity));
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
+  return static_cast<char*>(small_blocks.take(capacity));
 }
 }  // namespace
 
@@ -78,8 +78,7 @@ void Buffer::release() {
       return;
     }
   }
-  std::free(data_);
-  data_ = nullptr;
+  small_blocks.give(std::exchange(data_, nullptr), capacity_);
 }
 
 void Buffer::resize(size_t size) {
