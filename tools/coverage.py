@@ -14,7 +14,16 @@ REMARKS = {
         "A container's name is free again as soon as it is deleted, unless the account's settings keep it taken.",
         "Rehydration from the archive takes a configured time (60 s) instead of hours.",
         "Query Blob Contents and the Apache Arrow form of List Blobs are not offered.",
-        "Encryption scopes are not offered.",
+        "Encryption scopes are not offered: naming one is 409 EncryptionScopeNotAvailable.",
+        "Customer-provided keys are accepted over TLS and from the machine itself; properties and metadata are not encrypted.",
+        "An If-Match that is no ETag of this server is an unmet condition (412) in Append Block too, where recordings of the "
+        "service once show 400 OutOfRangeInput and elsewhere 412.",
+        "Get Blob Service Properties has no DefaultServiceVersion until one is set.",
+        "Uncommitted blocks are counted at one block in 256, so a blob may have a few hundred more than 100,000 of them.",
+        "`startFrom` of List Blobs is a whole name, not one below the prefix.",
+        "Errors of HEAD requests carry x-ms-error-code and x-ms-version in every version that knows them; a few recordings of "
+        "2019 lack them. So do some replies of that year that name a Content-MD5 instead of a CRC-64.",
+        "LinePosition of an error in service properties is that of the section, not of the element.",
     ],
 }
 

@@ -185,7 +185,12 @@ void encode_copy(http::Reply& reply, const Copy& copy) {
 
 void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
   const Blob& blob = *found.blob;
-  encode_state(reply, blob);
+  // A snapshot is of a version, but is none.
+  if (parse_row(found.row).snapshot.set()) {
+    encode_changed(reply, blob.changed);
+  } else {
+    encode_state(reply, blob);
+  }
   if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
   const auto& overrides = call.caller.overrides;
   encode_optional(reply, "Content-Type", blob.http.content_type, overrides.content_type);
@@ -199,7 +204,9 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
   reply.header("Accept-Ranges", "bytes");
   reply.header("x-ms-blob-type", name(blob.type));
   reply.header("x-ms-creation-time", wire::http_date(blob.created));
-  if (found.row.empty()) service::encode_lease(reply, blob.lease, call.now);
+  // Leases are of blobs, not of versions, even of the current one.
+  if (found.row.empty() && call.target.version_id.empty())
+    service::encode_lease(reply, blob.lease, call.now);
   reply.header("x-ms-server-encrypted", "true");
   if (blob.type == BlobType::kAppend)
     reply.header("x-ms-blob-committed-block-count", blob.committed_blocks);
@@ -211,7 +218,8 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     reply.header("x-ms-immutability-policy-until-date", wire::http_date(blob.immutability.until));
     reply.header("x-ms-immutability-policy-mode", blob.immutability.locked ? "locked" : "unlocked");
   }
-  if (blob.legal_hold) reply.header("x-ms-legal-hold", "true");
+  if (blob.legal_hold || blob.legal_hold_ended)
+    reply.header("x-ms-legal-hold", blob.legal_hold ? "true" : "false");
   if (blob.expires.set()) reply.header("x-ms-expiry-time", wire::http_date(blob.expires));
   if (!blob.key_sha256.empty()) reply.header("x-ms-encryption-key-sha256", base64(blob.key_sha256));
   encode_copy(reply, blob.copy);

@@ -33,7 +33,11 @@ void write_container(wire::XmlWriter& xml, const Call& call, const Listed& liste
   xml.open("Properties");
   xml.element("Last-Modified", wire::http_date(container.changed));
   xml.element("Etag", concurrency::ETag{container.changed}.quoted());
-  service::write_lease(xml, container.lease, call.now);
+  if (listed.deleted) {
+    xml.element("LeaseStatus", "unlocked").element("LeaseState", "expired");
+  } else {
+    service::write_lease(xml, container.lease, call.now);
+  }
   xml.optional("PublicAccess", name(container.public_access));
   if (call.version >= wire::kEncryptionScopes) {
     xml.element("DefaultEncryptionScope", "$account-encryption-key");

@@ -128,7 +128,7 @@ void write_entry(wire::XmlWriter& xml, const Call& call, const ListShows& shows,
   write_name(xml, call, name);
   if (head.blob.deleted.set()) xml.element("Deleted", "true");
   if (instant.snapshot.set()) xml.element("Snapshot", wire::iso_date(instant.snapshot));
-  if (head.blob.version.set()) {
+  if (head.blob.version.set() && !instant.snapshot.set()) {
     xml.element("VersionId", wire::iso_date(head.blob.version));
     if (head.row.empty()) xml.element("IsCurrentVersion", "true");
   }

@@ -150,7 +150,8 @@ struct Blob {
   Copy copy;
   Immutability immutability;
   bool legal_hold = false;
-  Time expires;            // Set Blob Expiry
+  bool legal_hold_ended = false;  // There was one: that there is none now is told.
+  Time expires;                   // Set Blob Expiry
   std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
 
   template <class Io>
@@ -180,6 +181,7 @@ struct Blob {
     io(23, expires);
     io(24, key_sha256);
     io(26, rehydrated);
+    io(27, legal_hold_ended);
   }
 };
 

@@ -18,6 +18,7 @@ Outcome set_blob_legal_hold(service::Call& call) {
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
     blob.legal_hold = hold;
+    blob.legal_hold_ended = !hold;
     http::Reply reply(200);
     reply.header(kHeader, hold ? "true" : "false");
     return reply;

@@ -13,6 +13,7 @@ namespace {
 constexpr Rules kSnapshots{.use = concurrency::LeaseUse::kShared,
                            .operation = concurrency::Operation::kUpdate,
                            .accepts = concurrency::kAcceptsAll,
+                           .keep = Keep::kVersion,
                            .changes_data = false,
                            .key = KeyUse::kNeeds};
 }
@@ -47,8 +48,14 @@ Outcome snapshot_blob(service::Call& call) {
       blob->content_shared = true;
     }
     commit.writes.push_back({key, service::to_record(snapshot)});
+    // Where versioning is on, what was current until now becomes a version as well.
+    if (call.settings().blob_versioning) {
+      const Time version = blob->version.set() ? blob->version : blob->changed;
+      blob->version = concurrency::next_modified(call.now, version);
+    }
     http::Reply reply(201);
-    encode_state(reply, snapshot);
+    encode_changed(reply, snapshot.changed);
+    if (blob->version.set()) reply.header("x-ms-version-id", wire::iso_date(blob->version));
     reply.header("x-ms-snapshot", wire::iso_date(instant));
     reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
     co_return reply;

@@ -116,7 +116,7 @@ Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5, co
 
   Upload upload(
       call, md5 == Md5::kAlways || !claims->md5.empty() || call.version < wire::kCrc64Replies, key);
-  upload.framing = std::move(*framing);
+  upload.framing = *framing;
   upload.most = most;
   if (auto received = co_await receive_all(upload); !received) co_return received.error();
   if (auto complete = upload.check_framing(); !complete) co_return complete.error();

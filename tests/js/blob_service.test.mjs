@@ -92,6 +92,18 @@ test('preflight: what a rule allows', async () => {
   }
 });
 
+test('replies that would differ for another origin say so, also without one', async () => {
+  const varies = async (headers = {}) =>
+    (await request(server, 'GET', `/${ACCOUNT}/?comp=list`, { headers })).headers.vary;
+  await service.setProperties({ cors: [RULE] });
+  assert.equal(await varies(), 'Origin');
+  assert.equal(await varies({ origin: 'http://three.example' }), 'Origin');
+  await service.setProperties({ cors: [{ ...RULE, allowedOrigins: '*' }] });
+  assert.equal(await varies(), undefined);
+  await service.setProperties({ cors: [] });
+  assert.equal(await varies(), undefined);
+});
+
 test('preflight: nothing is allowed without rules, and a request without an origin is malformed', async () => {
   assert.equal((await preflight('http://one.example', 'GET')).status, 403);
   const got = await request(server, 'OPTIONS', `/${ACCOUNT}/any/blob`, { sign: false });

@@ -1,7 +1,7 @@
 // Versions of blobs, in an account that keeps them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blobServer, namesOf, picture, refused, textOf } from './blob_fixtures.mjs';
+import { blobServer, contentOf, namesOf, picture, refused, textOf } from './blob_fixtures.mjs';
 
 const { freshContainer } = await blobServer({ flags: ['--setting', 'blobVersioning=true'] });
 const container = await freshContainer();
@@ -65,6 +65,50 @@ test('a version is deleted by its id', async () => {
   await blob.withVersion(first).delete();
   await assert.rejects(blob.withVersion(first).getProperties(), refused(404, 'BlobNotFound'));
   assert.equal(await textOf(blob), 'two');
+});
+
+test('the current version is deleted by the name of the blob only', async () => {
+  const blob = container.getBlockBlobClient('current');
+  const former = await write(blob, 'one');
+  const current = await write(blob, 'two');
+  await assert.rejects(blob.withVersion(current).delete(), refused(403, 'OperationNotAllowedOnRootBlob'));
+  assert.equal(await textOf(blob), 'two');
+  await blob.withVersion(former).delete();
+  await blob.delete();
+  // No longer the current one, it can be deleted.
+  await blob.withVersion(current).delete();
+  assert.deepEqual(await versionsOf('current'), []);
+});
+
+test('a snapshot makes a version, and has none itself', async () => {
+  const blob = container.getBlockBlobClient('snapped');
+  const first = await write(blob, 'one');
+  const { snapshot, versionId, etag } = await blob.createSnapshot();
+  assert.notEqual(versionId, first);
+  const shown = await blob.getProperties();
+  assert.equal(shown.versionId, versionId);
+  assert.equal(shown.etag, etag, 'the blob is as it was');
+  assert.equal((await blob.withSnapshot(snapshot).getProperties()).versionId, undefined);
+  assert.equal(await textOf(blob.withVersion(first)), 'one');
+  assert.equal((await blob.withVersion(versionId).getProperties()).leaseState, undefined);
+});
+
+test('pages that are written later do not change a version', async () => {
+  const blob = container.getPageBlobClient('pages');
+  await blob.create(2048);
+  const page = (fill) => Buffer.alloc(512, fill);
+  await blob.uploadPages(page(1), 0, 512);
+  await blob.uploadPages(page(2), 1024, 512);
+  const { versionId } = await blob.getProperties();
+  await blob.setMetadata({ a: 'b' });
+  const { snapshot, versionId: second } = await blob.createSnapshot();
+  const before = await contentOf(blob);
+  await blob.uploadPages(page(3), 0, 512);
+  await blob.clearPages(1024, 512);
+  for (const former of [blob.withVersion(versionId), blob.withSnapshot(snapshot)]) {
+    assert.deepEqual(await contentOf(former), before);
+  }
+  assert.deepEqual((await contentOf(blob.withVersion(second))).subarray(0, 512), page(3));
 });
 
 test('a version is brought back by copying it', async () => {
