@@ -115,10 +115,12 @@ struct ShareState {
   // The generations that were current when the existing snapshots were taken; ascending, all less
   // than `current`.
   std::vector<Generation> snapshots;
+  bool purge = false;  // A snapshot was deleted: former states that none shows are to be removed.
   template <class Io>
   void fields(Io& io) {
     io(1, current);
     io(2, snapshots);
+    io(3, purge);
   }
   // Whether some snapshot shows a state that was written in `from` and replaced in `until`.
   bool shows(Generation from, Generation until) const;
