@@ -98,8 +98,8 @@ TEST(ShareMode, RestBesideSmb) {
     const char* outcome;  // per column: + goes on, x SharingViolation
   };
   const Row rows[] = {
-      {"", "xxxxxxxx+++x"},   {"R", "x+xxxx+x+++x"},  {"W", "xx++x+xx+++x"},
-      {"D", "xxxxxxxx++++"},  {"RW", "x+++x++x+++x"}, {"RD", "x+xxxx+x++++"},
+      {"", "xxxxxxxx+++x"},   {"R", "x+xxxx+x+++x"},   {"W", "xx++x+xx+++x"},
+      {"D", "xxxxxxxx++++"},  {"RW", "x+++x++x+++x"},  {"RD", "x+xxxx+x++++"},
       {"WD", "+x++x+xx++++"}, {"RWD", "++++x+++++++"},
   };
   for (const Row& row : rows) {

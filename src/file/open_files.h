@@ -71,6 +71,7 @@ enum class Refusal {
 struct ByteRange {
   uint64_t offset = 0;
   uint64_t length = 0;  // May be 0, and may reach beyond the largest offset.
+  bool operator==(const ByteRange&) const = default;
 };
 
 struct RangeLock {
@@ -185,14 +186,12 @@ class OpenFiles {
     std::vector<HandleId> handles;
     size_t open_below = 0;  // handles whose ancestor it is
     std::vector<HeldLock> locks;
-    bool delete_pending = false;
     std::vector<concurrency::FileOperation> in_flight;
     bool moving = false;  // A directory rename is among those in flight.
     std::vector<Turn*> waiting;
 
     bool idle() const {
-      return handles.empty() && open_below == 0 && !delete_pending && in_flight.empty() &&
-             waiting.empty();
+      return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty();
     }
   };
   struct KeyHash {
@@ -203,20 +202,23 @@ class OpenFiles {
   using Files = std::unordered_map<FileKey, File, KeyHash>;
 
   // All of these are called with the mutex held.
-  File* find_file(FileKey key);
-  void forget_if_idle(FileKey key);
-  std::optional<Refusal> refuse(const File& file, concurrency::FileOperation operation) const;
+  std::optional<Refusal> refuse(FileKey key, concurrency::FileOperation operation) const;
   Admission note(FileKey key, concurrency::FileOperation operation);
-  std::optional<Refusal> refuse(const File& file, const FileOpen& request) const;
-  // The file whose operations in flight the open has to wait for.
-  File* must_wait(const FileOpen& request);
+  std::optional<Refusal> refuse(const FileOpen& request) const;
+  // The file or directory whose operations in flight the open has to wait for; null: none.
+  File* in_the_way(const FileOpen& request);
   HandleId add(FileOpen request);
-  void remove(std::map<HandleId, Handle>::iterator handle);
+  static Result<void, Refusal> add_locks(File& file, HandleId holder,
+                                         const std::vector<RangeLock>& locks);
+  // Forgets the handle and its locks; true when it was the file's last.
+  bool remove(HandleId id);
   void count_below(const Handle& handle, bool opened);
-  bool is_at(const Handle& handle, FileKey file, bool recursive) const;
+  void forget_if_idle(FileKey key);
 
   mutable std::mutex mutex_;
   Files files_;
+  // Marked for deletion. Each has a handle, or an admission in flight that removes it.
+  std::unordered_set<FileKey, KeyHash> delete_pending_;
   std::map<HandleId, Handle> handles_;
   HandleId next_handle_;
 };
