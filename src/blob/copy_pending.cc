@@ -138,11 +138,6 @@ Task<store::Result<bool>> fetch(Context& context, const PendingCopy& copy,
 
 }  // namespace
 
-void encode_copy_started(http::Reply& reply, const Copy& copy) {
-  reply.header("x-ms-copy-id", copy.id);
-  reply.header("x-ms-copy-status", name(copy.status));
-}
-
 Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, const Source& source) {
   const http::Headers& told = source.fetched->headers();
   const auto type = told.get("x-ms-blob-type");
@@ -150,7 +145,7 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
     co_return wire::Error(Code::kInvalidSourceBlobType)
         .saying("From other servers only block blobs can be copied.");
   }
-  fresh.http = foreign_properties(told);
+  fresh.http = service::foreign_properties(told);
   if (fresh.metadata.empty()) {
     if (auto metadata = service::decode_metadata(told)) fresh.metadata = std::move(*metadata);
   }

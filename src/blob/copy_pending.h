@@ -40,9 +40,6 @@ struct PendingCopy {
   }
 };
 
-// x-ms-copy-id and x-ms-copy-status of a copy that was just accepted.
-void encode_copy_started(http::Reply& reply, const Copy& copy);
-
 // Makes the addressed blob the destination of a pending copy from a source on another server and
 // hands it over to the service's CopyRunner.
 Outcome start_pending_copy(service::Call& call, const Checks& checks, NewBlob fresh,

@@ -4,7 +4,7 @@
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
 #include "blob/tag_index.h"
-#include "blob/upload.h"
+#include "service/upload.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 

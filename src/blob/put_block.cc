@@ -8,7 +8,7 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "blob/upload.h"
+#include "service/upload.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {

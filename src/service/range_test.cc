@@ -1,10 +1,10 @@
-#include "blob/range.h"
+#include "service/range.h"
 
 #include <gtest/gtest.h>
 
 #include "service/test_support.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 namespace {
 
 struct Expected {
@@ -108,4 +108,4 @@ TEST(Range, IsClippedToTheContent) {
 }
 
 }  // namespace
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

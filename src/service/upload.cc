@@ -1,18 +1,17 @@
-#include "blob/upload.h"
+#include "service/upload.h"
 
 #include <optional>
 
 #include "base/bytes.h"
 #include "base/started.h"
-#include "blob/blob.h"
-#include "blob/hashes.h"
 #include "service/body.h"
+#include "service/hashes.h"
+#include "service/storage.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
-using service::Call;
 using wire::Code;
 
 namespace {
@@ -43,9 +42,9 @@ Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5) {
     if (writing) {
       Stored stored = co_await writing->join();
       writing.reset();
-      if (!stored) failed = service::storage_error(stored.error());
+      if (!stored) failed = storage_error(stored.error());
     }
-    if (!chunk) failed = service::body_error(chunk.error());
+    if (!chunk) failed = body_error(chunk.error());
     if (failed || chunk->empty()) break;
     uploaded.length += chunk->size();
     if (uploaded.length > most) {
@@ -61,7 +60,7 @@ Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5) {
   if (auto true_claims = check_claims(*claims, uploaded.md5, uploaded.crc64); !true_claims)
     co_return true_claims.error();
   auto pieces = co_await writer.finish();
-  if (!pieces) co_return service::storage_error(pieces.error());
+  if (!pieces) co_return storage_error(pieces.error());
   uploaded.pieces = std::move(*pieces);
   co_return std::move(uploaded);
 }
@@ -74,4 +73,4 @@ void encode_hash(http::Reply& reply, const Uploaded& uploaded) {
   }
 }
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

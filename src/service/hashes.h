@@ -13,7 +13,7 @@
 
 struct evp_md_ctx_st;  // EVP_MD_CTX
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
 class Hashes {
  public:
@@ -48,8 +48,8 @@ struct Claims {
   std::optional<uint64_t> crc64;
 };
 // 400 when a value is malformed or both are given.
-wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders& headers);
+wire::Result<Claims> decode_claims(const Call& call, const ClaimHeaders& headers);
 // 400 Md5Mismatch or Crc64Mismatch.
 wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint64_t crc64);
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

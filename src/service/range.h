@@ -7,7 +7,7 @@
 #include "service/call.h"
 #include "wire/error.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
 struct ByteRange {
   uint64_t first = 0;
@@ -16,9 +16,9 @@ struct ByteRange {
 
 // x-ms-range, else Range; nothing when neither names one. A malformed Range is ignored as HTTP
 // demands, a malformed x-ms-range is an error.
-wire::Result<std::optional<ByteRange>> decode_range(const service::Call& call);
+wire::Result<std::optional<ByteRange>> decode_range(const Call& call);
 // x-ms-source-range; nothing when it is absent.
-wire::Result<std::optional<ByteRange>> decode_source_range(const service::Call& call);
+wire::Result<std::optional<ByteRange>> decode_source_range(const Call& call);
 
 // What of a content of `length` bytes the range covers: offset and count. Nothing when it starts
 // past the end.
@@ -28,4 +28,4 @@ struct Span {
 };
 std::optional<Span> clip(const ByteRange& range, uint64_t length);
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

@@ -1,13 +1,13 @@
-#include "blob/hashes.h"
+#include "service/hashes.h"
 
 #include <openssl/evp.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "blob/blob.h"
+#include "service/http_properties.h"
 #include "wire/crc64.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
 using wire::Code;
 
@@ -48,7 +48,7 @@ std::string Hashes::md5() {
   return std::string(reinterpret_cast<char*>(digest), length);
 }
 
-wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders& headers) {
+wire::Result<Claims> decode_claims(const Call& call, const ClaimHeaders& headers) {
   Claims claims;
   auto md5 = decode_md5(call, headers.md5);
   if (!md5) return md5.error();
@@ -71,4 +71,4 @@ wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint
   return {};
 }
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

@@ -10,7 +10,7 @@
 #include "service/call.h"
 #include "wire/error.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
 struct Uploaded {
   content::Pieces pieces;
@@ -26,10 +26,10 @@ enum class Md5 { kAlways, kWhenSent };
 // Takes the whole body, at most `most` bytes (413 RequestBodyTooLarge beyond), verifying
 // Content-MD5, x-ms-content-crc64 and the announced length. Memory stays within two chunks whatever
 // the length.
-Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md5 md5);
+Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5);
 
 // Content-MD5 when it was computed, else x-ms-content-crc64: for uploads whose MD5 is wanted only
 // kWhenSent.
 void encode_hash(http::Reply& reply, const Uploaded& uploaded);
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

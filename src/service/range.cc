@@ -1,10 +1,10 @@
-#include "blob/range.h"
+#include "service/range.h"
 
 #include <algorithm>
 
 #include "base/bytes.h"
 
-namespace kyanite::blob {
+namespace kyanite::service {
 
 namespace {
 std::optional<ByteRange> parse_range(std::string_view text) {
@@ -23,8 +23,7 @@ std::optional<ByteRange> parse_range(std::string_view text) {
   return range;
 }
 
-wire::Result<std::optional<ByteRange>> decode_strictly(const service::Call& call,
-                                                       std::string_view header) {
+wire::Result<std::optional<ByteRange>> decode_strictly(const Call& call, std::string_view header) {
   const auto text = call.headers().find(header);
   if (!text || text->empty()) return std::optional<ByteRange>();
   auto range = parse_range(*text);
@@ -33,13 +32,13 @@ wire::Result<std::optional<ByteRange>> decode_strictly(const service::Call& call
 }
 }  // namespace
 
-wire::Result<std::optional<ByteRange>> decode_range(const service::Call& call) {
+wire::Result<std::optional<ByteRange>> decode_range(const Call& call) {
   auto range = decode_strictly(call, "x-ms-range");
   if (!range || *range) return range;
   return parse_range(call.headers().get("Range"));
 }
 
-wire::Result<std::optional<ByteRange>> decode_source_range(const service::Call& call) {
+wire::Result<std::optional<ByteRange>> decode_source_range(const Call& call) {
   return decode_strictly(call, "x-ms-source-range");
 }
 
@@ -49,4 +48,4 @@ std::optional<Span> clip(const ByteRange& range, uint64_t length) {
   return Span{range.first, last - range.first + 1};
 }
 
-}  // namespace kyanite::blob
+}  // namespace kyanite::service

@@ -1,0 +1,31 @@
+// The bytes of a blob or file as the body of a reply: ranges, hashes of ranges, streaming.
+#pragma once
+
+#include <optional>
+
+#include "base/task.h"
+#include "content/content.h"
+#include "http/message.h"
+#include "service/call.h"
+#include "service/range.h"
+#include "wire/error.h"
+
+namespace kyanite::service {
+
+enum class RangeHash { kNone, kMd5, kCrc64 };
+
+// What of the bytes a request asks for.
+struct Download {
+  std::optional<ByteRange> range;
+  RangeHash hash = RangeHash::kNone;
+};
+// Range or x-ms-range, x-ms-range-get-content-md5 and -crc64.
+wire::Result<Download> decode_download(const Call& call);
+
+// Gives the reply its status, Content-Range, the hash that was asked for, and the bytes. False when
+// the object was replaced after its head had been read: read it again.
+Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Download& wanted,
+                                        const content::Place& place,
+                                        const content::Content& content, const store::Guard& head);
+
+}  // namespace kyanite::service
