@@ -47,21 +47,6 @@ struct Container {
   }
 };
 
-// A deleted container that can be restored, or whose name is not free yet.
-struct DeletedContainer {
-  Container container;
-  Time deleted;
-  Time removal;    // From then on it is gone for good.
-  Time name_free;  // Until then its name stays taken.
-  template <class Io>
-  void fields(Io& io) {
-    io(1, container);
-    io(2, deleted);
-    io(3, removal);
-    io(4, name_free);
-  }
-};
-
 enum class BlobType : uint8_t { kBlock, kPage, kAppend };
 
 using service::HttpProperties;

@@ -2,10 +2,10 @@
 
 #include "base/log.h"
 #include "blob/container.h"
-#include "blob/deleted_containers.h"
 #include "blob/names.h"
 #include "blob/operations.h"
 #include "service/dead_spaces.h"
+#include "service/deleted.h"
 #include "service/directory.h"
 #include "wire/date.h"
 
@@ -65,7 +65,8 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
 Task<void> BlobService::tend(service::Context& context) const {
   const Time now = context.clock.now();
   for (const auto& [name, account] : context.accounts.all()) {
-    auto buried = co_await bury_overdue(context.store, name, now);
+    auto buried = co_await service::bury_overdue<Container>(context.store, name,
+                                                            service::kContainerGraves, now);
     if (!buried) log_warning(std::string("blob: deleted containers: ") + describe(buried.error()));
     auto cleaned = co_await service::clean_dead_spaces(
         context.store, name, service::kDeadContainersFamily, kRecordsPerCleaning, now);

@@ -91,22 +91,6 @@ struct Share {
   }
 };
 
-// A deleted share that can be restored, or whose name is not free yet
-// (service::kDeletedSharesFamily).
-struct DeletedShare {
-  Share share;
-  Time deleted;
-  Time removal;    // From then on it is gone for good.
-  Time name_free;  // Until then its name stays taken.
-  template <class Io>
-  void fields(Io& io) {
-    io(1, share);
-    io(2, deleted);
-    io(3, removal);
-    io(4, name_free);
-  }
-};
-
 // Which snapshots a share has, in the same partition as its entries, so that every change of an
 // entry is guarded by it: no change can slip past a snapshot that is being taken. Absent: all
 // defaults.
