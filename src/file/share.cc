@@ -32,6 +32,33 @@ Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(Call& call, const Sh
   co_return std::move(*loaded);
 }
 
+namespace {
+wire::Result<void> check_lease_id(const Call& call, const concurrency::Lease& lease) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) return lease_id.error();
+  auto use =
+      concurrency::check_lease_use(lease, *lease_id, concurrency::LeaseUse::kShared, call.now);
+  if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+  return {};
+}
+}  // namespace
+
+Task<wire::Result<Share>> read_share(Call& call) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  if (auto right = check_lease_id(call, share->lease); !right) co_return right.error();
+  co_return std::move(*share);
+}
+
+Task<wire::Result<Snapshot>> read_snapshot(Call& call) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  auto snapshot = co_await load_snapshot(call, *share);
+  if (!snapshot) co_return snapshot.error();
+  if (auto right = check_lease_id(call, snapshot->value->lease); !right) co_return right.error();
+  co_return std::move(*snapshot->value);
+}
+
 Task<wire::Result<Tree>> find_tree(Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();

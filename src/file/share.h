@@ -25,6 +25,11 @@ Time addressed_snapshot(const service::Call& call);
 Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
                                                             const Share& share);
 
+// The same for operations on the share or snapshot itself that may carry a lease id, which must
+// then be right.
+Task<wire::Result<Share>> read_share(service::Call& call);
+Task<wire::Result<Snapshot>> read_snapshot(service::Call& call);
+
 // The files of a share, or of a snapshot of it.
 struct Tree {
   Share share;
