@@ -167,6 +167,13 @@ bool OpenFiles::force_close(FileKey file, bool recursive, HandleId handle) {
   return true;
 }
 
+size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
+  size_t closed = 0;
+  for (const Handle& handle : list(file, recursive, 0, std::numeric_limits<size_t>::max()))
+    closed += force_close(file, recursive, handle.id) ? 1 : 0;
+  return closed;
+}
+
 void OpenFiles::force_close_share(store::SpaceId share) {
   std::lock_guard lock(mutex_);
   for (auto next = handles_.begin(); next != handles_.end();) {

@@ -134,8 +134,11 @@ class OpenFiles {
   std::vector<Handle> list(FileKey file, bool recursive, HandleId after, size_t most) const;
 
   // Closes one handle of those that list() shows; false when it is not among them. A mark for
-  // deletion ends with the last handle and the file stays: only a client's own close deletes.
+  // deletion ends with the last handle and the file stays: only a client's own close deletes. The
+  // client learns of it from find().
   bool force_close(FileKey file, bool recursive, HandleId handle);
+  // Closes all of them and says how many.
+  size_t force_close_all(FileKey file, bool recursive);
 
   // The share is deleted: none of its handles is good for anything any more.
   void force_close_share(store::SpaceId share);
