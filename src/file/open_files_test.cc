@@ -332,7 +332,12 @@ TEST(OpenFiles, ManyThreads) {
       EXPECT_TRUE(table.close(*handle).ok());
     }
   };
-  { Started a(write()), b(write()), c(deny()), d(deny()); }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { RunLoop::run(write()); });
+    threads.emplace_back([&] { RunLoop::run(deny()); });
+  }
+  for (auto& thread : threads) thread.join();
   EXPECT_FALSE(overlapped);
   EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), std::nullopt);
 }
