@@ -38,17 +38,11 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
   if (source.service->kind() != wire::Service::kBlob)
     co_return wire::Error(Code::kInvalidSourceUri);
   if (auto resolved = service::resolve_source(source); !resolved) co_return resolved.error();
-  // Nothing else: reading the tags of a blob, say, takes another permission than reading its bytes.
-  if (source.operation->run != get_blob) co_return wire::Error(Code::kInvalidSourceUri);
   trusted = is_trusted(outer, source, family);
   if (auto admitted = co_await service::admit_source(outer, source, trusted); !admitted)
     co_return admitted.error();
-  auto found = co_await find_blob(source);
+  auto found = co_await find_source_blob(source);
   if (!found) co_return found.error();
-  if (!found->blob.key_sha256.empty())
-    co_return wire::Error(Code::kBlobUsesCustomerSpecifiedEncryption);
-  if (found->blob.copy.status == CopyStatus::kPending)
-    co_return wire::Error(Code::kPendingCopyOperation);
   // Copy Blob may bring an archived blob back.
   if (found->blob.tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
     co_return wire::Error(Code::kBlobArchived);
@@ -156,6 +150,18 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
 }
 
 }  // namespace
+
+Task<wire::Result<Found>> find_source_blob(Call& source) {
+  // Nothing else: reading the tags of a blob, say, takes another permission than reading its bytes.
+  if (source.operation->run != get_blob) co_return wire::Error(Code::kInvalidSourceUri);
+  auto found = co_await find_blob(source);
+  if (!found) co_return found.error();
+  if (!found->blob.key_sha256.empty())
+    co_return wire::Error(Code::kBlobUsesCustomerSpecifiedEncryption);
+  if (found->blob.copy.status == CopyStatus::kPending)
+    co_return wire::Error(Code::kPendingCopyOperation);
+  co_return std::move(*found);
+}
 
 wire::Error source_error(CopyFamily family, const wire::Error& own) {
   wire::Error error(Code::kCannotVerifyCopySource, own.status);

@@ -44,6 +44,9 @@ struct Source {
   store::Guard head() const;
 };
 
+// The blob that an admitted call of Get Blob addresses, unless it cannot be copied from.
+Task<wire::Result<Found>> find_source_blob(service::Call& source);
+
 // Finds the source, sees that it may be read, and checks the conditions on it. With a range another
 // server is asked for that part only.
 Task<wire::Result<Source>> open_source(service::Call& call, CopyFamily family,

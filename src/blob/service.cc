@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "blob/container.h"
+#include "blob/copy_source.h"
 #include "blob/names.h"
 #include "blob/operations.h"
 #include "service/dead_spaces.h"
@@ -60,6 +61,17 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
   acl.public_access = loaded->value->public_access;
   acl.policies.assign(loaded->value->policies.begin(), loaded->value->policies.end());
   co_return acl;
+}
+
+Task<wire::Result<service::SourceObject>> BlobService::source(Call& call) const {
+  auto found = co_await find_source_blob(call);
+  if (!found) co_return found.error();
+  const Blob& blob = found->blob;
+  if (blob.tier == Tier::kArchive) co_return wire::Error(wire::Code::kBlobArchived);
+  service::SourceObject object{found->space, call.target.object, blob.content, {},
+                               blob.changed, blob.http,          blob.metadata};
+  object.head = {head_key(call, found->space, found->row), found->record};
+  co_return std::move(object);
 }
 
 Task<void> BlobService::tend(service::Context& context) const {

@@ -13,6 +13,7 @@ class BlobService final : public service::Service {
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
+  Task<wire::Result<service::SourceObject>> source(service::Call& call) const override;
   Task<void> tend(service::Context& context) const override;
 
   CopyRunner& copy_runner() const { return copy_runner_; }

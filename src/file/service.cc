@@ -4,7 +4,9 @@
 #include "file/former.h"
 #include "file/operations.h"
 #include "file/share.h"
+#include "file/source.h"
 #include "service/dead_spaces.h"
+#include "service/deleted.h"
 #include "service/directory.h"
 #include "service/names.h"
 #include "wire/date.h"
@@ -54,9 +56,18 @@ Task<wire::Result<auth::Acl>> FileService::acl(Call& call) const {
   co_return acl;
 }
 
+Task<wire::Result<service::SourceObject>> FileService::source(Call& call) const {
+  auto file = co_await find_source_file(call);
+  if (!file) co_return file.error();
+  co_return source_object(*file);
+}
+
 Task<void> FileService::tend(service::Context& context) const {
   const Time now = context.clock.now();
   for (const auto& [name, account] : context.accounts.all()) {
+    auto buried =
+        co_await service::bury_overdue<Share>(context.store, name, service::kShareGraves, now);
+    if (!buried) log_warning(std::string("file: deleted shares: ") + describe(buried.error()));
     auto cleaned = co_await service::clean_dead_spaces(
         context.store, name, service::kDeadSharesFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("file: cleaning: ") + describe(cleaned.error()));

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "blob/service.h"
 #include "engine/engine.h"
+#include "file/service.h"
 #include "front/front.h"
 #include "net/client.h"
 #include "net/server.h"
@@ -34,11 +35,13 @@ constexpr std::chrono::seconds kDrainGrace{10};
 constexpr std::chrono::seconds kTendInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
-constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable};
+constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
+                                Listener::kFile};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
   if (listener == Listener::kTable) return std::make_unique<table::TableService>();
+  if (listener == Listener::kFile) return std::make_unique<file::FileService>();
   CHECK(listener == Listener::kBlob);
   return std::make_unique<blob::BlobService>();
 }
