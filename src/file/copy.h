@@ -23,8 +23,8 @@ wire::Result<Creation> make_copy(const service::Call& call, const CopyOrder& ord
 
 http::Reply copy_reply(const Entry& copy);
 
-// From another server, whose reply has begun.
+// From another server, whose reply has begun: the copy is pending.
 Outcome copy_foreign(service::Call& call, const CopyOrder& order, const Tree& tree,
-                     const Path& path, Source& source);
+                     const Path& path, const Source& source);
 
 }  // namespace kyanite::file

@@ -56,8 +56,9 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
         touched, before != nullptr ? concurrency::FileOperation::kCreateFile
                                    : concurrency::FileOperation::kListFiles);
     if (!admission) co_return admission.error();
-    TreeCommit commit(call, tree);
-    if (auto begun = co_await commit.begin(); !begun) co_return begun.error();
+    TreeCommit commit(call.store(), tree.space());
+    if (auto begun = co_await commit.begin(); !begun)
+      co_return service::storage_error(begun.error());
     commit.enter(*way);
     std::optional<wire::Result<Creation>> creation;
     if constexpr (std::is_same_v<decltype(make(*way, before, commit)),

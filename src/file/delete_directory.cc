@@ -41,9 +41,9 @@ Task<store::Result<void>> mark(Call& call, Found& found) {
 
 Task<store::Result<void>> remove(Call& call, const Tree& tree, const Way& way,
                                  const Found& directory) {
-  TreeCommit commit(call, tree);
-  if (auto begun = co_await commit.begin(); !begun) co_return store::Error::kIo;
-  auto done = co_await commit.replace(way, &directory, nullptr);
+  TreeCommit commit(call.store(), tree.space());
+  auto done = co_await commit.begin();
+  if (done) done = co_await commit.replace(way, &directory, nullptr);
   if (!done) co_return done.error();
   co_return co_await commit.finish();
 }

@@ -69,8 +69,9 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
     if (!admission) co_return admission.error();
     if (auto passed = check_entry(call, rules, *lease_id, &located.found.entry); !passed)
       co_return passed.error();
-    TreeCommit commit(call, *tree);
-    if (auto begun = co_await commit.begin(); !begun) co_return begun.error();
+    TreeCommit commit(call.store(), tree->space());
+    if (auto begun = co_await commit.begin(); !begun)
+      co_return service::storage_error(begun.error());
     Entry entry = located.found.entry;
     std::optional<wire::Result<http::Reply>> reply;
     if constexpr (std::is_same_v<decltype(edit(entry, commit.commit(), located)), Outcome>) {

@@ -179,7 +179,8 @@ Task<store::Result<void>> commit_rename(TreeCommit& commit, const Ends& ends, En
     commit.guard_whole(ends.from_way);
   }
   commit.enter(ends.to_way);
-  auto gone = co_await commit.replace(ends.from_way, &*ends.source, nullptr, &entry);
+  auto gone = co_await commit.replace(ends.from_way.parent(), ends.from_way.folded, &*ends.source,
+                                      nullptr, &entry);
   if (!gone) co_return gone.error();
   const Found* replaced = ends.destination ? &*ends.destination : nullptr;
   co_return co_await commit.replace(ends.to_way, replaced, &entry);
@@ -222,8 +223,9 @@ Outcome rename(Call& call, Kind kind) {
     if (auto passed = check_ends(call, *order, *ends); !passed) co_return passed.error();
     auto admissions = co_await admit(call, *tree, *ends);
     if (!admissions) co_return admissions.error();
-    TreeCommit commit(call, *tree);
-    if (auto begun = co_await commit.begin(); !begun) co_return begun.error();
+    TreeCommit commit(call.store(), tree->space());
+    if (auto begun = co_await commit.begin(); !begun)
+      co_return service::storage_error(begun.error());
     Entry entry = renamed(call, *order, *ends);
     auto done = co_await commit_rename(commit, *ends, entry);
     if (done) done = co_await commit.finish();

@@ -74,6 +74,7 @@ Task<void> FileService::tend(service::Context& context) const {
     auto purged = co_await purge_former(context.store, name, kRecordsPerCleaning);
     if (!purged) log_warning(std::string("file: former states: ") + describe(purged.error()));
   }
+  co_await copy_runner_.resume(context);
 }
 
 }  // namespace kyanite::file

@@ -1,7 +1,9 @@
 // The File service as the front sees it.
 #pragma once
 
+#include "file/copy_pending.h"
 #include "file/open_files.h"
+#include "service/directory.h"
 #include "service/service.h"
 
 namespace kyanite::file {
@@ -16,9 +18,12 @@ class FileService final : public service::Service {
   Task<void> tend(service::Context& context) const override;
 
   OpenFiles& open_files() const { return open_files_; }
+  service::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
   mutable OpenFiles open_files_;
+  const PendingFiles pending_files_;
+  mutable service::CopyRunner copy_runner_{pending_files_, service::kPendingFileCopiesFamily};
 };
 
 // The open-file table of the service that serves the call.

@@ -131,13 +131,17 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
   co_return Located{std::move(*tree), std::move(*way), std::move(**found)};
 }
 
-Task<wire::Result<void>> TreeCommit::begin() {
-  const auto key = state_key(tree_.space());
-  auto loaded = co_await service::load<ShareState>(call_, key);
-  if (!loaded) co_return loaded.error();
-  if (loaded->value) state_ = std::move(*loaded->value);
-  commit_.guards.push_back({key, std::move(loaded->record)});
-  co_return wire::Result<void>();
+Task<store::Result<void>> TreeCommit::begin() {
+  const auto key = state_key(space_);
+  auto record = co_await store_.get(key);
+  if (!record) co_return record.error();
+  if (*record != nullptr) {
+    auto state = store::decode<ShareState>((*record)->value);
+    if (!state) co_return store::Error::kCorrupt;
+    state_ = std::move(*state);
+  }
+  commit_.guards.push_back({key, std::move(*record)});
+  co_return store::Result<void>();
 }
 
 void TreeCommit::enter(const Way& way) {
@@ -158,19 +162,19 @@ Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content
   Entry former = before.entry;
   former.deleting = false;
   if (content_goes_on) {
-    const auto place = content_place(tree_);
-    auto copied = co_await content::copy(call_.store(), commit_, place, former.content, place);
+    auto copied = co_await content::copy(store_, commit_, place(), former.content, place());
     if (!copied) co_return copied.error();
     former.content = *copied;
   }
-  commit_.writes.push_back({former_key(tree_.space(), before.parent, before.folded, state_.current),
+  commit_.writes.push_back({former_key(space_, before.parent, before.folded, state_.current),
                             service::to_record(former)});
   co_return store::Result<void>();
 }
 
-Task<store::Result<void>> TreeCommit::replace(const Way& way, const Found* before, Entry* after,
+Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view folded,
+                                              const Found* before, Entry* after,
                                               const Entry* heir) {
-  const auto key = entry_key(tree_.space(), way.parent(), way.folded);
+  const auto key = entry_key(space_, parent, folded);
   commit_.guards.push_back({key, before != nullptr ? before->record : nullptr});
   if (before != nullptr && before->record != nullptr) {
     const auto& content = before->entry.content;
@@ -178,8 +182,7 @@ Task<store::Result<void>> TreeCommit::replace(const Way& way, const Found* befor
     if (state_.shows(before->entry.generation, state_.current)) {
       if (auto kept = co_await preserve(*before, goes_on); !kept) co_return kept.error();
     } else if (!goes_on) {
-      auto removed =
-          co_await content::remove(call_.store(), commit_, content_place(tree_), content);
+      auto removed = co_await content::remove(store_, commit_, place(), content);
       if (!removed) co_return removed.error();
     }
   }
@@ -188,6 +191,6 @@ Task<store::Result<void>> TreeCommit::replace(const Way& way, const Found* befor
   co_return store::Result<void>();
 }
 
-Task<store::Result<void>> TreeCommit::finish() { return call_.store().commit(std::move(commit_)); }
+Task<store::Result<void>> TreeCommit::finish() { return store_.commit(std::move(commit_)); }
 
 }  // namespace kyanite::file

@@ -73,10 +73,10 @@ Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
 // One commit on the tree of a share, being put together.
 class TreeCommit {
  public:
-  TreeCommit(service::Call& call, const Tree& tree) : call_(call), tree_(tree) {}
+  TreeCommit(store::Store& store, store::SpaceId space) : store_(store), space_(space) {}
 
   // Reads what all changes of the tree depend on. To be called first.
-  Task<wire::Result<void>> begin();
+  Task<store::Result<void>> begin();
 
   // Something is put into the directory: it must still be what was found, and whoever is about to
   // delete it must look again.
@@ -87,10 +87,10 @@ class TreeCommit {
   // `before` (null: nothing) becomes `after` (null: nothing). What a snapshot shows of it stays
   // readable there. `heir` is the entry that goes on with the content of `before`: `after`, unless
   // the content moves elsewhere.
-  Task<store::Result<void>> replace(const Way& way, const Found* before, Entry* after,
-                                    const Entry* heir);
+  Task<store::Result<void>> replace(EntryId parent, std::string_view folded, const Found* before,
+                                    Entry* after, const Entry* heir);
   Task<store::Result<void>> replace(const Way& way, const Found* before, Entry* after) {
-    return replace(way, before, after, after);
+    return replace(way.parent(), way.folded, before, after, after);
   }
 
   // Commits; kConflict when something changed meanwhile.
@@ -101,8 +101,10 @@ class TreeCommit {
  private:
   Task<store::Result<void>> preserve(const Found& before, bool content_goes_on);
 
-  service::Call& call_;
-  const Tree& tree_;
+  content::Place place() const { return {space_, kSharePartition}; }
+
+  store::Store& store_;
+  const store::SpaceId space_;
   ShareState state_;
   store::Commit commit_;
 };
