@@ -7,7 +7,6 @@
 
 namespace kyanite::file {
 
-using service::ByteRange;
 using service::Call;
 using service::Uploaded;
 using wire::Code;
@@ -25,7 +24,7 @@ wire::Result<void> check_crc64_conditions(const Call& call, uint64_t crc64) {
 }
 
 // One attempt; nothing when the source was changed while it was read.
-Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const ByteRange& range,
+Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const service::ByteRange& range,
                                                      const service::Claims& claims) {
   auto source = co_await open_source(call, SourceTrust::kNone, range);
   if (!source) co_return source.error();

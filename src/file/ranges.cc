@@ -92,10 +92,13 @@ Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
     if (range.offset >= file.content.length || range.count > file.content.length - range.offset)
       co_return wire::Error(Code::kInvalidRange);
     const auto place = content_place(located.tree);
-    auto written = uploaded != nullptr
-                       ? co_await content::overwrite(call.store(), commit, place, file.content,
-                                                     range.offset, range.count, pieces)
-                       : co_await clear(call, commit, place, file.content, range);
+    store::Result<void> written;
+    if (uploaded != nullptr) {
+      written = co_await content::overwrite(call.store(), commit, place, file.content, range.offset,
+                                            range.count, pieces);
+    } else {
+      written = co_await clear(call, commit, place, file.content, range);
+    }
     if (!written) co_return service::storage_error(written.error());
     touch(call, file);
     file.smb.changed = call.now;

@@ -198,14 +198,19 @@ Task<wire::Result<Admissions>> admit(Call& call, const Tree& tree, const Ends& e
   OpenFiles& table = open_files(call);
   const Entry& source = ends.source->entry;
   const auto key = file_key(tree, source.id);
-  auto moved = source.directory ? co_await table.admit_directory_rename(key)
-                                : co_await table.admit(key, FileOperation::kRenameFile);
-  if (!moved) co_return moved.error();
-  admissions.source = std::move(*moved);
+  if (source.directory) {
+    auto moved = co_await table.admit_directory_rename(key);
+    if (!moved) co_return moved.error();
+    admissions.source = std::move(*moved);
+  } else {
+    auto moved = co_await table.admit(key, FileOperation::kRenameFile);
+    if (!moved) co_return moved.error();
+    admissions.source = std::move(*moved);
+  }
   const bool replaces = ends.destination && !ends.same_place();
+  const auto touched = file_key(tree, replaces ? ends.destination->entry.id : ends.to_way.parent());
   auto entered = co_await table.admit(
-      file_key(tree, replaces ? ends.destination->entry.id : ends.to_way.parent()),
-      replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
+      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
   if (!entered) co_return entered.error();
   admissions.destination = std::move(*entered);
   co_return std::move(admissions);
