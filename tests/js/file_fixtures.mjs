@@ -1,4 +1,5 @@
 // What the black-box tests of the File service share: clients of one server, fresh shares, and what can be seen of a file.
+import dns from 'node:dns';
 import { ShareServiceClient, StorageSharedKeyCredential } from '@azure/storage-file-share';
 import * as fixtures from './blob_fixtures.mjs';
 import { ACCOUNT, KEY, Server } from './server.mjs';
@@ -8,10 +9,17 @@ export { bytesOf, hash, namesOf, once, refused } from './blob_fixtures.mjs';
 export const credential = new StorageSharedKeyCredential(ACCOUNT, KEY);
 export const MIB = 1024 * 1024;
 
-// A server for the calling test file, its service client, and a maker of fresh shares on it.
-export async function fileServer(options) {
+// Names below .localhost are this machine, whether or not its resolver knows that.
+const lookup = dns.lookup;
+dns.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
+
+// A server for the calling test file, its service client, and a maker of fresh shares on it. The SDK can rename only where
+// the account is in the host name (`hostStyle`).
+export async function fileServer({ hostStyle = false, ...options } = {}) {
   const server = await Server.forThisFile(options);
-  const service = new ShareServiceClient(server.url('File'), credential, fixtures.once);
+  const { port } = new URL(server.url('File'));
+  const url = hostStyle ? `http://${ACCOUNT}.file.localhost:${port}` : server.url('File');
+  const service = new ShareServiceClient(url, credential, fixtures.once);
   let counter = 0;
   const freshShare = async (creation) => {
     const share = service.getShareClient(`share-${counter++}`);
@@ -39,11 +47,11 @@ export async function fileWith(directory, name, content, options) {
 
 export const rootOf = (share) => share.rootDirectoryClient;
 
-// What a directory holds: names of directories end in a slash.
+// What a directory holds, sorted; names of directories end in a slash.
 export async function entriesOf(directory, options) {
   const entries = [];
   for await (const entry of directory.listFilesAndDirectories(options)) {
     entries.push(entry.kind === 'directory' ? `${entry.name}/` : entry.name);
   }
-  return entries;
+  return entries.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
 }

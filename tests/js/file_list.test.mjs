@@ -14,6 +14,8 @@ const everything = ['a-dir/', 'b-file', 'C-file', 'd-dir/', 'e'];
 
 test('in the order of names, ignoring case', async () => {
   assert.deepEqual(await entriesOf(directory), everything);
+  const { text } = await request(server, 'GET', `/${share.name}/listed?restype=directory&comp=list`);
+  assert.deepEqual([...text.matchAll(/<Name>([^<]+)/g)].map(([, name]) => name), everything.map((name) => name.replace('/', '')));
   assert.deepEqual(await entriesOf(share.getDirectoryClient('listed/a-dir')), []);
   await assert.rejects(entriesOf(share.getDirectoryClient('none')), refused(404, 'ResourceNotFound'));
   await assert.rejects(entriesOf(service.getShareClient('none').rootDirectoryClient), refused(404, 'ShareNotFound'));

@@ -74,9 +74,9 @@ test('ranges, streams and copies', async () => {
   const bytes = Buffer.alloc(5 * 1024 * 1024, 'pattern');
   await call('createFileFromStream', name, '', 'stream', Readable.from([bytes]), bytes.length, {});
   const ranges = await call('listRanges', name, '', 'stream');
-  assert.equal(ranges.ranges.at(-1).end, bytes.length - 1);
+  assert.equal(ranges.at(-1).end, bytes.length - 1);
   await call('clearRange', name, '', 'stream', 0, 1023);
-  assert.equal((await call('listRanges', name, '', 'stream')).ranges[0].start, 1024);
+  assert.equal((await call('listRanges', name, '', 'stream'))[0].start, 1024);
   await call('resizeFile', name, '', 'stream', 2048);
   assert.equal(Number((await call('getFileProperties', name, '', 'stream')).contentLength), 2048);
   const copied = await call('startCopyFile', service.getUrl(name, '', 'stream'), name, '', 'copy');
@@ -107,7 +107,7 @@ test('service properties', async () => {
 test('tokens', async () => {
   const name = await freshShare();
   await call('createFileFromText', name, '', 'file', 'text');
-  const token = service.generateSharedAccessSignature(name, null, 'file', {
+  const token = service.generateSharedAccessSignature(name, '', 'file', {
     AccessPolicy: { Permissions: 'r', Start: azure.date.daysFromNow(-1), Expiry: azure.date.daysFromNow(1) },
   });
   const guest = azure.createFileServiceWithSas(server.url('File'), token).withFilter(new azure.LinearRetryPolicyFilter(0));

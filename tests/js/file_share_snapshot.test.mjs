@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ShareLeaseClient } from '@azure/storage-file-share';
 import { contentOf, entriesOf, fileServer, fileWith, MIB, refused, request, rootOf, textOf } from './file_fixtures.mjs';
 
-const { server, service, freshShare } = await fileServer();
+const { server, service, freshShare } = await fileServer({ hostStyle: true });
 const fileOf = (share, name) => rootOf(share).getFileClient(name);
 
 test('a snapshot shows files, directories and properties of its instant', async () => {
