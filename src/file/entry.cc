@@ -70,7 +70,9 @@ void encode_file(http::Reply& reply, const Call& call, const Located& located) {
   service::encode_http_properties(reply, call, file.http);
   reply.header("x-ms-type", "File").header("x-ms-server-encrypted", "true");
   encode_smb(reply, call, file, located.found.parent);
-  if (call.version >= kFileLeases) service::encode_lease(reply, file.lease, call.now);
+  // Leases are of the file as it is now.
+  if (call.version >= kFileLeases && !located.tree.shown)
+    service::encode_lease(reply, file.lease, call.now);
   service::encode_copy(reply, file.copy);
   service::encode_metadata(reply, file.metadata);
 }

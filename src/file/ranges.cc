@@ -109,7 +109,7 @@ Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
       service::encode_hash(reply, *uploaded);
       reply.header("x-ms-request-server-encrypted", "true");
     }
-    if (call.version >= kSmbProperties) reply.header(kWritten, wire::iso_date(file.smb.written));
+    if (call.version >= kLastWriteModes) reply.header(kWritten, wire::iso_date(file.smb.written));
     co_return reply;
   };
   const Rules rules{Kind::kFile, concurrency::FileOperation::kPutRange,

@@ -1,5 +1,6 @@
 #include "file/share.h"
 
+#include "base/bytes.h"
 #include "service/directory.h"
 #include "wire/date.h"
 
@@ -13,7 +14,17 @@ store::Key share_key(const Call& call) {
                     call.target.container);
 }
 
+wire::Result<void> check_intent(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-file-request-intent";
+  if (call.caller.kind != auth::Caller::Kind::kBearer) return {};
+  const auto intent = call.headers().find(kHeader);
+  if (!intent) return wire::missing_header(kHeader);
+  if (!equals_ignoring_case(*intent, "backup")) return wire::invalid_header(kHeader, *intent);
+  return {};
+}
+
 Task<wire::Result<Share>> load_share(Call& call) {
+  if (auto meant = check_intent(call); !meant) co_return meant.error();
   auto loaded = co_await service::load<Share>(call, share_key(call));
   if (!loaded) co_return loaded.error();
   if (!loaded->value) co_return wire::Error(Code::kShareNotFound);

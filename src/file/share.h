@@ -16,6 +16,10 @@ namespace kyanite::file {
 
 store::Key share_key(const service::Call& call);
 
+// Whoever comes with a token must say that file permissions are not looked at:
+// x-ms-file-request-intent: backup.
+wire::Result<void> check_intent(const service::Call& call);
+
 // The addressed share; 404 ShareNotFound when there is none.
 Task<wire::Result<Share>> load_share(service::Call& call);
 
