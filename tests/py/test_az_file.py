@@ -29,7 +29,7 @@ class AzFileTest(harness.ServerTestCase):
         self.assertTrue(self.az("share", "create", "-n", "things", "--quota", "7", "--metadata", "a=1")["created"])
         shown = self.az("share", "show", "-n", "things")
         self.assertEqual((shown["properties"]["quota"], shown["metadata"]), (7, {"a": "1"}))
-        self.assertEqual([share["name"] for share in self.az("share", "list")], ["things"])
+        self.assertEqual([share["name"] for share in self.az("share", "list", "--prefix", "thi")], ["things"])
         snapshot = self.az("share", "snapshot", "-n", "things")["snapshot"]
         self.assertIn(snapshot, [share["snapshot"] for share in self.az("share", "list", "--include-snapshots")])
         self.assertTrue(self.az("share", "delete", "-n", "things", "--delete-snapshots", "include")["deleted"])
@@ -48,7 +48,8 @@ class AzFileTest(harness.ServerTestCase):
             self.az("file", "download", "-s", "files", "-p", "d/up.txt", "--dest", str(back), "--no-progress")
             self.assertEqual(back.read_bytes(), local.read_bytes())
         self.assertEqual([entry["name"] for entry in self.az("file", "list", "-s", "files", "-p", "d")], ["up.txt"])
-        self.az("file", "copy", "start", "--source-share", "files", "--source-path", "d/up.txt", "--destination-share",
+        # Without a URL the command would look for the source in Azure.
+        self.az("file", "copy", "start", "--source-uri", f"{self.server.url('File')}/files/d/up.txt", "--destination-share",
                 "files", "--destination-path", "copy.txt")
         self.assertEqual(sorted(entry["name"] for entry in self.az("file", "list", "-s", "files")), ["copy.txt", "d"])
         self.az("file", "resize", "-s", "files", "-p", "copy.txt", "--size", "10")
