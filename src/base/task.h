@@ -4,11 +4,13 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/frame_pool.h"
 
 namespace kyanite {
 
@@ -26,7 +28,12 @@ struct FinalAwaiter {
   void await_resume() const noexcept {}
 };
 
-struct PromiseBase {
+struct PooledFrame {
+  static void* operator new(size_t bytes) { return take_frame(bytes); }
+  static void operator delete(void* frame, size_t bytes) noexcept { give_frame(frame, bytes); }
+};
+
+struct PromiseBase : PooledFrame {
   std::coroutine_handle<> awaiter = std::noop_coroutine();
   std::exception_ptr exception;
 
@@ -103,7 +110,7 @@ inline Task<void> Promise<void>::get_return_object() {
 // Runs a task that nobody awaits; it frees itself at its end. Exceptions end the process: a
 // detached task has no one to tell.
 struct Detached {
-  struct promise_type {
+  struct promise_type : task_internal::PooledFrame {
     Detached get_return_object() const noexcept { return {}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }

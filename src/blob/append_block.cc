@@ -46,11 +46,9 @@ wire::Error append_error(concurrency::AppendError error) {
   CHECK(false);
 }
 
-Outcome append_uploaded(Call& call, const Uploaded& uploaded) {
+Outcome append_uploaded(Call& call, const Checks& checks, const Uploaded& uploaded) {
   auto conditions = decode_append_conditions(call);
   if (!conditions) co_return conditions.error();
-  auto checks = decode_checks(call, kChanges);
-  if (!checks) co_return checks.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> wire::Result<http::Reply> {
     if (blob->type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
@@ -69,20 +67,22 @@ Outcome append_uploaded(Call& call, const Uploaded& uploaded) {
     encode_hash(reply, uploaded);
     reply.header("x-ms-blob-append-offset", offset);
     reply.header("x-ms-blob-committed-block-count", blob->committed_blocks);
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks.key);
+    encode_structured(reply, uploaded);
     return reply;
   };
-  co_return co_await change_blob(call, *checks, edit);
+  co_return co_await change_blob(call, checks, edit);
 }
 
 Outcome append_block(Call& call) {
-  auto checks = decode_checks(call, kChanges);
+  auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent);
+  auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent,
+                                        cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
-  co_return co_await append_uploaded(call, *uploaded);
+  co_return co_await append_uploaded(call, *checks, *uploaded);
 }
 
 Outcome append_blob_seal(Call& call) {

@@ -20,6 +20,6 @@ wire::Result<concurrency::AppendConditions> decode_append_conditions(const servi
 wire::Error append_error(concurrency::AppendError error);
 
 // Adds uploaded bytes at the end of the blob.
-Outcome append_uploaded(service::Call& call, const Uploaded& uploaded);
+Outcome append_uploaded(service::Call& call, const Checks& checks, const Uploaded& uploaded);
 
 }  // namespace kyanite::blob

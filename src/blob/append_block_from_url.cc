@@ -10,17 +10,17 @@ using service::Call;
 Outcome append_block_from_url(Call& call) {
   auto range = decode_source_range(call);
   if (!range) co_return range.error();
-  auto checks = decode_checks(call, kChanges);
+  auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto taken = co_await take_source(call, CopyFamily::kPart,
-                                    {*range, max_append_bytes(call.version), Md5::kWhenSent});
+  const Wanted wanted{.range = *range, .most = max_append_bytes(call.version), .key = checks->key};
+  auto taken = co_await take_source(call, CopyFamily::kPart, wanted);
   if (!taken) co_return taken.error();
   if (destination->postponed) co_return *destination->postponed;
   if (taken->uploaded.length == 0)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
-  co_return co_await append_uploaded(call, taken->uploaded);
+  co_return co_await append_uploaded(call, *checks, taken->uploaded);
 }
 
 }  // namespace kyanite::blob

@@ -21,7 +21,9 @@ bool is_visible(const Blob& blob, Time now) {
 }
 
 wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
-  Checks checks{rules, {}, {}, {}};
+  if (auto none = refuse_encryption_scope(call, "x-ms-encryption-scope"); !none)
+    return none.error();
+  Checks checks{rules, {}, {}, {}, {}};
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   checks.lease_id = std::move(*lease_id);
@@ -33,6 +35,9 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
     checks.if_tags = call.headers().get("x-ms-if-tags");
     if (auto valid = check_tag_condition(checks.if_tags); !valid) return valid.error();
   }
+  auto key = decode_customer_key(call, rules.key);
+  if (!key) return key.error();
+  checks.key = std::move(*key);
   return checks;
 }
 
@@ -70,8 +75,12 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
     target.tags_match = tag_condition_holds(checks.if_tags, blob != nullptr ? blob->tags : Tags());
   target.lease_held = checks.lease_id.has_value();
   if (auto met = service::check_conditions(checks.asked, target); !met) return met.error();
-  if (blob != nullptr) return check_mutable(call, checks.rules, *blob);
-  return {};
+  if (blob == nullptr) return {};
+  const KeyUse use = checks.rules.key;
+  if (use == KeyUse::kNeeds || (use == KeyUse::kVerifies && checks.key)) {
+    if (auto fits = check_key(blob->key_sha256, checks.key); !fits) return fits.error();
+  }
+  return check_mutable(call, checks.rules, *blob);
 }
 }  // namespace
 
@@ -86,37 +95,48 @@ wire::Result<void> require_base(const Call& call) {
 }
 
 Task<wire::Result<Found>> find_blob(Call& call) {
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
-  Found found{container->space, {}, {}, {}};
+  const auto space = co_await load_space(call);
+  if (!space) co_return space.error();
+  Found found{*space, {}, {}, {}, {}};
   std::optional<Time> version;
   if (!call.target.snapshot.empty()) {
     found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
   } else if (!call.target.version_id.empty()) {
     version = wire::parse_iso_date(call.target.version_id);
   }
-  auto loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+  const auto key = head_key(call, found.space, found.row);
+  auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   // A version id may be that of the blob as it is now.
   if (version && (!loaded->value || loaded->value->version != *version)) {
     found.row = version_row(*version);
-    loaded = co_await service::load<Blob>(call, head_key(call, found.space, found.row));
+    const auto version_key = head_key(call, found.space, found.row);
+    loaded = co_await service::load_shared<Blob>(call, version_key);
     if (!loaded) co_return loaded.error();
   }
   if (!loaded->value || !is_visible(*loaded->value, call.now))
     co_return wire::Error(Code::kBlobNotFound);
   found.record = std::move(loaded->record);
-  found.blob = std::move(*loaded->value);
-  finish_rehydration(found.blob, call.now);
+  found.blob = std::move(loaded->value);
+  if (found.blob->rehydrate_to != Tier::kInferred) {
+    auto current = std::make_shared<Blob>(*found.blob);
+    finish_rehydration(*current, call.now);
+    found.blob = std::move(current);
+  }
   co_return std::move(found);
 }
 
-Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts) {
-  auto checks = decode_checks(call, {LeaseUse::kShared, service::read_operation(call), accepts});
+Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key) {
+  const Rules rules{.use = LeaseUse::kShared,
+                    .operation = service::read_operation(call),
+                    .accepts = accepts,
+                    .key = key};
+  auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto found = co_await find_blob(call);
   if (!found) co_return found.error();
-  if (auto passed = check(call, *checks, &found->blob); !passed) co_return passed.error();
+  if (auto passed = check(call, *checks, found->blob.get()); !passed) co_return passed.error();
+  found->key = std::move(checks->key);
   co_return std::move(*found);
 }
 
@@ -136,7 +156,7 @@ void encode_state(http::Reply& reply, const Blob& blob) {
 }
 
 void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
-  const Blob& blob = found.blob;
+  const Blob& blob = *found.blob;
   encode_state(reply, blob);
   if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
   service::encode_http_properties(reply, call, blob.http);

@@ -10,6 +10,7 @@
 
 #include "base/task.h"
 #include "blob/container.h"
+#include "blob/customer_key.h"
 #include "blob/heads.h"
 #include "blob/records.h"
 #include "concurrency/lease.h"
@@ -49,23 +50,33 @@ struct Rules {
   bool changes_data = true;  // Refused while the blob is immutable.
   // What an unmet If-Match is called; copies have a name of their own for it.
   wire::Code if_match_unmet = wire::Code::kConditionNotMet;
+  KeyUse key = KeyUse::kIgnores;
 };
-inline constexpr Rules kCreates{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
-                                concurrency::kAcceptsAll, Keep::kState};
+inline constexpr Rules kCreates{.use = concurrency::LeaseUse::kExclusive,
+                                .operation = concurrency::Operation::kCreate,
+                                .accepts = concurrency::kAcceptsAll,
+                                .keep = Keep::kState,
+                                .key = KeyUse::kSets};
 inline constexpr Rules kChanges{concurrency::LeaseUse::kExclusive, concurrency::Operation::kUpdate,
                                 concurrency::kAcceptsAll};
+// Adds to the content.
+inline constexpr Rules kWrites{.use = concurrency::LeaseUse::kExclusive,
+                               .operation = concurrency::Operation::kUpdate,
+                               .accepts = concurrency::kAcceptsAll,
+                               .key = KeyUse::kNeeds};
 
-// The request's lease id and conditions, decoded: everything that can be refused without looking at
-// the blob.
+// The request's lease id, conditions and key, decoded: everything that can be refused without
+// looking at the blob.
 struct Checks {
   Rules rules;
   std::optional<std::string> lease_id;
   service::Asked asked;
   std::string if_tags;  // The expression of x-ms-if-tags.
+  MaybeKey key;
 };
 wire::Result<Checks> decode_checks(const service::Call& call, const Rules& rules);
 
-// Existence, lease, conditions, in this order. kCreate operations pass when there is no blob.
+// Existence, lease, conditions, key, in this order. kCreate operations pass when there is no blob.
 wire::Result<void> check_blob(const service::Call& call, const Checks& checks,
                               const std::optional<Blob>& blob);
 
@@ -79,13 +90,15 @@ struct Found {
   store::SpaceId space = 0;
   std::string row;  // of the head: of the blob itself, a snapshot or a version
   store::RecordPtr record;
-  Blob blob;
+  std::shared_ptr<const Blob> blob;
+  MaybeKey key = {};  // The customer's key to its content, where it was asked for.
 };
 // The blob, snapshot or version that the request addresses; 404 when it or the container is
 // missing.
 Task<wire::Result<Found>> find_blob(service::Call& call);
 // The same, with lease id and conditions checked by the rules of reads.
-Task<wire::Result<Found>> read_blob(service::Call& call, concurrency::ConditionSet accepts);
+Task<wire::Result<Found>> read_blob(service::Call& call, concurrency::ConditionSet accepts,
+                                    KeyUse key = KeyUse::kIgnores);
 
 // Refuses operations that only the blob itself takes when the request names a snapshot or version.
 wire::Result<void> require_base(const service::Call& call);
@@ -112,9 +125,9 @@ Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep 
 template <class Edit>
 Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
   if (auto base = require_base(call); !base) co_return base.error();
-  auto container = co_await load_container(call);
+  const auto container = co_await load_space(call);
   if (!container) co_return container.error();
-  const auto space = container->space;
+  const auto space = *container;
   const auto key = head_key(call, space);
   auto turn = co_await call.context.locks.lock(key.bytes());
   for (int tries = 0; tries < service::kMaxTries; ++tries) {

@@ -36,12 +36,14 @@ struct BlocksMark {
 struct Block {
   Time staged;
   uint64_t size = 0;
-  std::string pieces;  // encoded; its runs are the record's refs
+  std::string pieces;      // encoded; its runs are the record's refs
+  std::string key_sha256;  // of the customer's key it is encrypted with
   template <class Io>
   void fields(Io& io) {
     io(1, staged);
     io(2, size);
     io(3, pieces);
+    io(4, key_sha256);
   }
 };
 

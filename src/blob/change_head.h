@@ -16,13 +16,14 @@ Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& c
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
-    if (auto passed = check_blob(call, checks, found->blob); !passed) co_return passed.error();
-    wire::Result<http::Reply> reply = edit(found->blob);
+    Blob blob = *found->blob;
+    if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
+    wire::Result<http::Reply> reply = edit(blob);
     if (!reply) co_return reply;
     const auto key = head_key(call, found->space, found->row);
     store::Commit commit;
     commit.guards.push_back({key, found->record});
-    commit.writes.push_back({key, service::to_record(found->blob)});
+    commit.writes.push_back({key, service::to_record(blob)});
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return reply;
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

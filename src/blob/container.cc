@@ -11,6 +11,14 @@ store::Key container_key(const Call& call) {
                     call.target.container);
 }
 
+Task<wire::Result<store::SpaceId>> load_space(Call& call) {
+  const auto key = container_key(call);
+  auto loaded = co_await service::load_shared<Container>(call, key);
+  if (!loaded) co_return loaded.error();
+  if (loaded->value == nullptr) co_return wire::Error(wire::Code::kContainerNotFound);
+  co_return loaded->value->space;
+}
+
 Task<wire::Result<Container>> load_container(Call& call) {
   auto loaded = co_await service::load<Container>(call, container_key(call));
   if (!loaded) co_return loaded.error();
@@ -19,6 +27,7 @@ Task<wire::Result<Container>> load_container(Call& call) {
 }
 
 Task<wire::Result<Container>> read_container(Call& call) {
+  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto container = co_await load_container(call);

@@ -16,6 +16,8 @@ using service::encode_changed;
 
 store::Key container_key(const service::Call& call);
 
+// Where the blobs of the addressed container are; 404 ContainerNotFound when there is none.
+Task<wire::Result<store::SpaceId>> load_space(service::Call& call);
 // The addressed container; 404 ContainerNotFound when there is none.
 Task<wire::Result<Container>> load_container(service::Call& call);
 

@@ -26,7 +26,8 @@ constexpr Rules kCopies{concurrency::LeaseUse::kCopyDestination,
                         concurrency::kAcceptsAll,
                         Keep::kState,
                         true,
-                        Code::kTargetConditionNotMet};
+                        Code::kTargetConditionNotMet,
+                        KeyUse::kRefuses};
 
 // What the request says of the copy to be made.
 struct Order {
@@ -65,7 +66,7 @@ wire::Result<void> check_order(const Order& order, const Blob& from) {
 // The copy's head, still without content.
 Blob make_copy(const Call& call, const Order& order, const Source& source,
                const std::optional<Blob>& before) {
-  const Blob& from = source.found.blob;
+  const Blob& from = *source.found.blob;
   NewBlob fresh = order.fresh;
   fresh.http = from.http;
   if (fresh.metadata.empty()) fresh.metadata = from.metadata;
@@ -91,10 +92,10 @@ Blob make_copy(const Call& call, const Order& order, const Source& source,
 Task<store::Result<void>> share_content(Call& call, const Source& source, store::SpaceId space,
                                         Blob& blob, store::Commit& commit) {
   const content::Place to{space, call.target.object};
-  const Blob& from = source.found.blob;
+  const Blob& from = *source.found.blob;
   const store::Guard head = source.head();
   auto copied =
-      co_await content::copy(call.store(), commit, source.place(), from.content, to, &head);
+      co_await content::copy(call.store(), commit, source.place(), from.content, to, head);
   if (!copied) co_return copied.error();
   blob.content = *copied;
   if (from.type != BlobType::kBlock || from.committed_blocks == 0) co_return store::Result<void>();
@@ -113,7 +114,8 @@ Outcome copy_local(Call& call, const Checks& checks, const Order& order, const S
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
-    if (blob && blob->type != source.found.blob.type) co_return wire::Error(Code::kInvalidBlobType);
+    if (blob && blob->type != source.found.blob->type)
+      co_return wire::Error(Code::kInvalidBlobType);
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     Blob copy = make_copy(call, order, source, blob);
@@ -149,7 +151,7 @@ Outcome copy_blob(Call& call) {
     }
     if (!source->is_local())
       co_return co_await start_pending_copy(call, *checks, std::move(order->fresh), *source);
-    if (auto possible = check_order(*order, source->found.blob); !possible)
+    if (auto possible = check_order(*order, *source->found.blob); !possible)
       co_return possible.error();
     bool changed = false;
     auto copied = co_await copy_local(call, *checks, *order, *source, changed);

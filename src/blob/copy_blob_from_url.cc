@@ -20,7 +20,8 @@ constexpr Rules kCopies{concurrency::LeaseUse::kExclusive,
                         concurrency::kAcceptsAll,
                         Keep::kState,
                         true,
-                        Code::kTargetConditionNotMet};
+                        Code::kTargetConditionNotMet,
+                        KeyUse::kRefuses};
 
 }  // namespace
 
@@ -33,8 +34,8 @@ Outcome copy_blob_from_url(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto taken =
-      co_await take_source(call, CopyFamily::kWhole, {{}, kMaxBytes, Md5::kWhenSent, *copies_tags});
+  const Wanted wanted{.most = kMaxBytes, .tags = *copies_tags};
+  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
   if (destination->postponed) co_return *destination->postponed;
   if (taken->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidSourceBlobType);

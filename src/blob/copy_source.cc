@@ -43,8 +43,13 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
     co_return admitted.error();
   auto found = co_await find_source_blob(source);
   if (!found) co_return found.error();
+  auto key = family == CopyFamily::kCopyBlob ? wire::Result<MaybeKey>(MaybeKey())
+                                             : decode_customer_key(outer, kSourceKey);
+  if (!key) co_return key.error();
+  if (auto fits = check_key(found->blob->key_sha256, *key); !fits) co_return fits.error();
+  found->key = std::move(*key);
   // Copy Blob may bring an archived blob back.
-  if (found->blob.tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
+  if (found->blob->tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
     co_return wire::Error(Code::kBlobArchived);
   co_return std::move(*found);
 }
@@ -92,8 +97,17 @@ wire::Error foreign_refusal(CopyFamily family, int status) {
 
 Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFamily family,
                                         const std::optional<ByteRange>& range) {
-  auto fetched = co_await service::fetch_source(call, url, range, kSourceConditions,
-                                                family != CopyFamily::kCopyBlob);
+  http::Fetcher::Lines key_lines;
+  const KeyHeaders usual;
+  const std::pair<std::string_view, std::string_view> key_headers[] = {
+      {kSourceKey.key, usual.key},
+      {kSourceKey.sha256, usual.sha256},
+      {kSourceKey.algorithm, usual.algorithm}};
+  for (const auto& [source, name] : key_headers) {
+    if (const auto value = call.headers().find(source)) key_lines.emplace_back(name, *value);
+  }
+  auto fetched = co_await service::fetch_source(
+      call, url, range, kSourceConditions, family != CopyFamily::kCopyBlob, std::move(key_lines));
   if (!fetched) co_return fetched.error();
   const int status = (*fetched)->status();
   if (status != 200 && status != 206) co_return foreign_refusal(family, status);
@@ -115,7 +129,7 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
   Taken taken;
   taken.url = source->url;
   if (source->is_local()) {
-    const Blob& blob = source->found.blob;
+    const Blob& blob = *source->found.blob;
     const Caller& reader = source->call->call().caller;
     if (wanted.tags && reader.is_sas() && !reader.permissions.has('t'))
       co_return source_error(family, Code::kAuthorizationPermissionMismatch);
@@ -126,8 +140,10 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
       span = *clipped;
     }
     if (span.count > wanted.most) co_return wire::Error(Code::kRequestBodyTooLarge);
+    const service::SourceCiphers ciphers{cipher_of(source->found.key), cipher_of(wanted.key),
+                                         blob.key_sha256 == key_sha256(wanted.key)};
     auto shared = co_await service::share_source(call, source->place(), blob.content,
-                                                 source->head(), span, hashes);
+                                                 source->head(), span, hashes, ciphers);
     if (!shared) co_return shared.error();
     if (!*shared) co_return std::optional<Taken>();
     taken.uploaded = std::move(**shared);
@@ -137,7 +153,8 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
     taken.tags = blob.tags;
   } else {
     http::Fetched& from = *source->fetched;
-    auto received = co_await service::receive_source(call, from, wanted.range, wanted.most, hashes);
+    auto received = co_await service::receive_source(call, from, wanted.range, wanted.most, hashes,
+                                                     cipher_of(wanted.key));
     if (!received) co_return received.error();
     taken.uploaded = std::move(*received);
     taken.http = service::foreign_properties(from.headers());
@@ -156,9 +173,7 @@ Task<wire::Result<Found>> find_source_blob(Call& source) {
   if (source.operation->run != get_blob) co_return wire::Error(Code::kInvalidSourceUri);
   auto found = co_await find_blob(source);
   if (!found) co_return found.error();
-  if (!found->blob.key_sha256.empty())
-    co_return wire::Error(Code::kBlobUsesCustomerSpecifiedEncryption);
-  if (found->blob.copy.status == CopyStatus::kPending)
+  if (found->blob->copy.status == CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
   co_return std::move(*found);
 }
@@ -195,10 +210,14 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.call = std::make_unique<service::SourceCall>(call, *url, *service);
   bool trusted = false;
   auto found = co_await find_source(call, source.call->call(), family, trusted);
-  // Whoever may read the source anyway is told what is wrong with it in its own words.
-  if (!found) co_return trusted ? found.error() : source_error(family, found.error());
+  // Whoever may read the source anyway is told what is wrong with it in its own words, unless there
+  // is none.
+  if (!found) {
+    const bool own_words = trusted && found.error().status != 404;
+    co_return own_words ? found.error() : source_error(family, found.error());
+  }
   source.found = std::move(*found);
-  if (auto met = check_source_conditions(call, family, source.found.blob); !met)
+  if (auto met = check_source_conditions(call, family, *source.found.blob); !met)
     co_return met.error();
   co_return std::move(source);
 }

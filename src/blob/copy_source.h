@@ -36,7 +36,7 @@ struct Source {
   http::Url full_url;
   std::string url;  // as the copy's properties show it: without the SAS signature
   std::unique_ptr<service::SourceCall> call;  // Set when it is a blob of this server,
-  Found found;                                // this one.
+  Found found;                                // this one, with the key that came along for it.
   std::unique_ptr<http::Fetched> fetched;     // Else set: the reply of the other server.
 
   bool is_local() const { return call != nullptr; }
@@ -54,10 +54,11 @@ Task<wire::Result<Source>> open_source(service::Call& call, CopyFamily family,
 
 // What of a source is wanted.
 struct Wanted {
-  std::optional<ByteRange> range;
+  std::optional<ByteRange> range = {};
   uint64_t most = 0;  // 413 when it is more than that.
   Md5 md5 = Md5::kWhenSent;
   bool tags = false;  // Takes more than the permission to read.
+  MaybeKey key = {};  // To encrypt what is taken with.
 };
 
 // Bytes of a source with what else is known of it.
@@ -70,8 +71,9 @@ struct Taken {
   Tags tags;
 };
 
-// Opens the source and takes the wanted bytes: shares the pieces of a blob of this server, receives
-// and stores those of other servers. Verifies x-ms-source-content-md5 and -crc64.
+// Opens the source and takes the wanted bytes: shares the pieces of a blob of this server unless
+// they have to be encrypted anew, receives and stores those of other servers. Verifies
+// x-ms-source-content-md5 and -crc64.
 Task<wire::Result<Taken>> take_source(service::Call& call, CopyFamily family, const Wanted& wanted);
 
 // x-ms-copy-source-tag-option: whether the copy gets the tags of the source instead of those of the

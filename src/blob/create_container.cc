@@ -1,7 +1,9 @@
 // Create Container: PUT /{container}?restype=container
 #include "blob/container.h"
+#include "blob/customer_key.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
+#include "service/conditions.h"
 #include "service/deleted.h"
 #include "service/directory.h"
 
@@ -10,6 +12,9 @@ namespace kyanite::blob {
 Outcome create_container(service::Call& call) {
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
+  if (auto none = refuse_encryption_scope(call, "x-ms-default-encryption-scope"); !none)
+    co_return none.error();
+  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
   auto kept = co_await service::is_name_kept<Container>(call, service::kContainerGraves);

@@ -95,11 +95,13 @@ Outcome delete_former(Call& call, const Checks& checks, const service::Retention
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
-    auto met = check_blob(call, checks, found->blob);
+    auto met = check_blob(call, checks, *found->blob);
     if (!met) co_return met.error();
+    // The id of the version that the blob has now.
+    if (found->row.empty()) co_return wire::Error(Code::kOperationNotAllowedOnRootBlob);
     store::Commit commit;
     std::vector<Head> heads;
-    heads.push_back({found->row, found->record, found->blob});
+    heads.push_back({found->row, found->record, *found->blob});
     auto policy = retention;
     policy.enabled = soft;
     auto deleted = co_await delete_heads(call, found->space, std::move(heads), policy, commit);

@@ -14,9 +14,9 @@ namespace {
 // One attempt; nothing when the blob was replaced between its head and its content being read.
 Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
                                                             const service::Download& wanted) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
-  const Blob& blob = found->blob;
+  const Blob& blob = *found->blob;
   if (blob.tier == Tier::kArchive) co_return wire::Error(Code::kBlobArchived);
   http::Reply reply;
   reply.head.reserve(1024);
@@ -27,7 +27,8 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   }
   const content::Place place{found->space, call.target.object};
   const store::Guard head{head_key(call, found->space, found->row), found->record};
-  auto attached = co_await service::attach_content(call, reply, wanted, place, blob.content, head);
+  auto attached = co_await service::attach_content(call, reply, wanted, place, blob.content, head,
+                                                   cipher_of(found->key));
   if (!attached) co_return attached.error();
   if (!*attached) co_return std::optional<http::Reply>();
   co_return std::optional<http::Reply>(std::move(reply));

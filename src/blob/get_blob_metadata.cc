@@ -5,11 +5,11 @@
 namespace kyanite::blob {
 
 Outcome get_blob_metadata(service::Call& call) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   http::Reply reply(200);
-  encode_changed(reply, found->blob.changed);
-  service::encode_metadata(reply, found->blob.metadata);
+  encode_changed(reply, found->blob->changed);
+  service::encode_metadata(reply, found->blob->metadata);
   co_return reply;
 }
 

@@ -7,9 +7,9 @@
 namespace kyanite::blob {
 
 Outcome get_blob_properties(service::Call& call) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsAll);
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
-  const Blob& blob = found->blob;
+  const Blob& blob = *found->blob;
   http::Reply reply(200);
   reply.stream_length = blob.content.length;
   encode_properties(reply, call, *found);

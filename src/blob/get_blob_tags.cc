@@ -9,7 +9,7 @@ Outcome get_blob_tags(service::Call& call) {
   auto found = co_await read_blob(call, concurrency::kAcceptsTags);
   if (!found) co_return found.error();
   wire::XmlWriter xml;
-  write_tags(xml, found->blob.tags);
+  write_tags(xml, found->blob->tags);
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();

@@ -77,12 +77,12 @@ Outcome get_block_list(Call& call) {
   auto found = co_await read_blob(call, concurrency::kAcceptsTags);
   // A blob that has only uncommitted blocks has no head, and no conditions or leases to be checked.
   if (!found && found.error().code != Code::kBlobNotFound) co_return found.error();
-  if (found && found->blob.type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+  if (found && found->blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
 
   wire::XmlWriter xml;
   xml.open("BlockList");
   if (lists->committed) {
-    const Blob blob = found ? found->blob : Blob();
+    const Blob blob = found ? *found->blob : Blob();
     if (auto written = co_await write_committed(call, container->space, blob, xml); !written)
       co_return written.error();
   }
@@ -98,8 +98,8 @@ Outcome get_block_list(Call& call) {
   xml.close("BlockList");
   http::Reply reply(200);
   if (found) {
-    encode_changed(reply, found->blob.changed);
-    reply.header("x-ms-blob-content-length", found->blob.content.length);
+    encode_changed(reply, found->blob->changed);
+    reply.header("x-ms-blob-content-length", found->blob->content.length);
   }
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();

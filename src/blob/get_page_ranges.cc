@@ -27,24 +27,25 @@ Task<wire::Result<std::optional<Found>>> find_previous(Call& call, store::SpaceI
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
     co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
   }
-  Found found{space, snapshot_row(*instant), {}, {}};
-  auto loaded = co_await service::load<Blob>(call, head_key(call, space, found.row));
+  Found found{space, snapshot_row(*instant), {}, {}, {}};
+  const auto key = head_key(call, space, found.row);
+  auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   if (!loaded->value || loaded->value->deleted.set())
     co_return wire::Error(Code::kPreviousSnapshotNotFound);
   found.record = std::move(loaded->record);
-  found.blob = std::move(*loaded->value);
+  found.blob = std::move(loaded->value);
   co_return std::optional<Found>(std::move(found));
 }
 
 Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Found& found, Span span) {
   const content::Place place{found.space, call.target.object};
   const store::Guard head{head_key(call, found.space, found.row), found.record};
-  const uint64_t length = found.blob.content.length;
+  const uint64_t length = found.blob->content.length;
   if (span.offset >= length) co_return content::Pieces();
   const uint64_t count = std::min(span.count, length - span.offset);
   auto pieces =
-      co_await content::load(call.store(), place, found.blob.content, span.offset, count, head);
+      co_await content::load(call.store(), place, found.blob->content, span.offset, count, head);
   if (!pieces) co_return service::storage_error(pieces.error());
   co_return std::move(*pieces);
 }
@@ -78,8 +79,8 @@ Outcome get_page_ranges(Call& call) {
   if (!page) co_return page.error();
   auto found = co_await read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();
-  if (found->blob.type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
-  const uint64_t length = found->blob.content.length;
+  if (found->blob->type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
+  const uint64_t length = found->blob->content.length;
   Span span{0, length};
   if (*range) {
     const auto clipped = clip(**range, length);
@@ -104,12 +105,15 @@ Outcome get_page_ranges(Call& call) {
   if (*previous) {
     auto before = co_await load_pieces(call, **previous, span);
     if (!before) co_return before.error();
-    ranges = content::difference(*before, *after, span.offset, span.count);
+    auto differ =
+        co_await content::difference(call.store(), *before, *after, span.offset, span.count);
+    if (!differ) co_return service::storage_error(differ.error());
+    ranges = std::move(*differ);
   } else {
     ranges = content::written(*after);
   }
   http::Reply reply(200);
-  encode_changed(reply, found->blob.changed);
+  encode_changed(reply, found->blob->changed);
   reply.header("x-ms-blob-content-length", length);
   reply.header("Content-Type", "application/xml");
   const bool paged = page->asked_results.has_value() || page->marker_text.has_value();

@@ -16,6 +16,9 @@ Task<store::Result<void>> remove_content(store::Store& store, const content::Pla
     commit.writes.push_back(
         {block_list_key(place.space, place.partition, blob.content.id), nullptr});
   }
+  // More may have been appended since another head shared the content.
+  if (blob.content_shared)
+    co_return co_await content::remove_all(store, commit, place, blob.content.id);
   co_return co_await content::remove(store, commit, place, blob.content);
 }
 

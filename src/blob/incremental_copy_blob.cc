@@ -36,7 +36,7 @@ Time snapshot_of(std::string_view url) {
 
 wire::Result<void> check_incremental(const Source& source) {
   if (!source.is_local()) return wire::Error(Code::kInvalidSourceBlobUrl);
-  if (source.found.blob.type != BlobType::kPage) return wire::Error(Code::kInvalidSourceBlobType);
+  if (source.found.blob->type != BlobType::kPage) return wire::Error(Code::kInvalidSourceBlobType);
   if (!parse_row(source.found.row).snapshot.set())
     return wire::Error(Code::kIncrementalCopySourceMustBeSnapshot);
   return {};
@@ -53,7 +53,7 @@ wire::Result<void> check_former(const Blob& former, const Source& source) {
 }
 
 Blob make_copy(const Call& call, const Source& source, const std::optional<Blob>& former) {
-  const Blob& from = source.found.blob;
+  const Blob& from = *source.found.blob;
   NewBlob fresh;
   fresh.http = from.http;
   fresh.metadata = from.metadata;
@@ -78,7 +78,7 @@ Task<store::Result<void>> share_twice(Call& call, const Source& source, store::S
   const store::Guard head = source.head();
   for (Blob* each : {&blob, &snapshot}) {
     auto copied = co_await content::copy(call.store(), commit, source.place(),
-                                         source.found.blob.content, to, &head);
+                                         source.found.blob->content, to, head);
     if (!copied) co_return copied.error();
     each->content = *copied;
   }

@@ -139,7 +139,9 @@ class Lister {
   store::Result<std::string> write(const store::View& view, store::SpaceId space) {
     Names names(view, space, page_.prefix, shows_, call_.now);
     const Start start = parse_start(page_.start);
-    if (!start.name.empty()) names.seek(start.name);
+    // The marker of a later page is behind where the first one started.
+    const std::string first = std::max(start.name, std::string(call_.query.get("startFrom")));
+    if (!first.empty()) names.seek(first);
     while (names.valid()) {
       const std::string name = names.name();
       auto heads = names.take(name);
@@ -185,6 +187,7 @@ class Lister {
 }  // namespace
 
 Outcome list_blobs(Call& call) {
+  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   auto page = service::decode_page(call);
   if (!page) co_return page.error();
   auto include = service::decode_include(call, kIncludes);

@@ -53,11 +53,9 @@ wire::Result<Span> decode_page_range(const Call& call) {
   return Span{first, *(*range)->last - first + 1};
 }
 
-Outcome write_pages(Call& call, Span range, const Uploaded* uploaded, const Rules& rules) {
+Outcome write_pages(Call& call, const Checks& checks, Span range, const Uploaded* uploaded) {
   auto sequence = decode_sequence_conditions(call);
   if (!sequence) co_return sequence.error();
-  auto checks = decode_checks(call, rules);
-  if (!checks) co_return checks.error();
   content::Pieces pieces;
   if (uploaded != nullptr) {
     pieces = uploaded->pieces;
@@ -84,11 +82,12 @@ Outcome write_pages(Call& call, Span range, const Uploaded* uploaded, const Rule
     reply.header("x-ms-blob-sequence-number", blob->sequence_number);
     if (uploaded != nullptr) {
       encode_hash(reply, *uploaded);
-      reply.header("x-ms-request-server-encrypted", "true");
+      encode_encrypted(reply, checks.key);
+      encode_structured(reply, *uploaded);
     }
     co_return reply;
   };
-  co_return co_await change_blob(call, *checks, edit);
+  co_return co_await change_blob(call, checks, edit);
 }
 
 }  // namespace kyanite::blob

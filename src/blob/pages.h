@@ -29,7 +29,7 @@ wire::Result<Span> decode_page_range(const service::Call& call);
 
 // Writes pages, or clears them when there are no pieces. Pieces are relative to the range.
 // `uploaded` is null for a clear.
-Outcome write_pages(service::Call& call, Span range, const Uploaded* uploaded,
-                    const Rules& rules = kChanges);
+Outcome write_pages(service::Call& call, const Checks& checks, Span range,
+                    const Uploaded* uploaded);
 
 }  // namespace kyanite::blob

@@ -21,9 +21,10 @@ Outcome put_append_blob(service::Call& call) {
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     blob = make_blob(call, BlobType::kAppend, *fresh, blob);
+    blob->key_sha256 = key_sha256(checks->key);
     http::Reply reply(201);
     encode_state(reply, *blob);
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
     co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

@@ -33,7 +33,8 @@ Outcome put_blob(Call& call) {
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
 
-  auto uploaded = co_await receive_body(call, max_blob_bytes(call.version), Md5::kAlways);
+  auto uploaded = co_await receive_body(call, max_blob_bytes(call.version), Md5::kAlways,
+                                        cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded->md5) {
     co_return wire::Error(Code::kMd5Mismatch);
@@ -49,12 +50,14 @@ Outcome put_blob(Call& call) {
     blob = make_blob(call, BlobType::kBlock, *fresh, blob);
     const content::Place place{space, call.target.object};
     blob->content = content::put(commit, place, uploaded->pieces);
+    blob->key_sha256 = key_sha256(checks->key);
     http::Reply reply(201);
     encode_state(reply, *blob);
     reply.header("Content-MD5", base64(uploaded->md5));
     if (call.version >= wire::kCrc64Replies)
       reply.header("x-ms-content-crc64", wire::crc64_text(uploaded->crc64));
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
+    encode_structured(reply, *uploaded);
     co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

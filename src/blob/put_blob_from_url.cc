@@ -21,7 +21,8 @@ constexpr Rules kPuts{concurrency::LeaseUse::kExclusive,
                       concurrency::kAcceptsAll,
                       Keep::kState,
                       true,
-                      Code::kTargetConditionNotMet};
+                      Code::kTargetConditionNotMet,
+                      KeyUse::kSets};
 
 // What the request itself says stands before what the source has.
 void fill_from_source(HttpProperties& http, const HttpProperties& source) {
@@ -48,8 +49,9 @@ Outcome put_blob_from_url(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto taken =
-      co_await take_source(call, CopyFamily::kWhole, {{}, kMaxBytes, Md5::kAlways, *copies_tags});
+  const Wanted wanted{
+      .most = kMaxBytes, .md5 = Md5::kAlways, .tags = *copies_tags, .key = checks->key};
+  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
   if (destination->postponed) co_return *destination->postponed;
   const Uploaded& uploaded = taken->uploaded;
@@ -68,6 +70,7 @@ Outcome put_blob_from_url(Call& call) {
       co_return dropped.error();
     blob = make_blob(call, BlobType::kBlock, *fresh, blob);
     blob->content = content::put(commit, {space, call.target.object}, uploaded.pieces);
+    blob->key_sha256 = key_sha256(checks->key);
     http::Reply reply(201);
     encode_state(reply, *blob);
     if (call.headers().has("x-ms-source-content-md5")) {
@@ -75,7 +78,7 @@ Outcome put_blob_from_url(Call& call) {
     } else {
       reply.header("x-ms-content-crc64", wire::crc64_text(uploaded.crc64));
     }
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
     co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

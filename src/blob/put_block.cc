@@ -3,6 +3,9 @@
 // A block is a record of its own beside the blob's head, which it neither reads twice nor changes:
 // many blocks of one blob are uploaded at the same time.
 #include "blob/put_block.h"
+
+#include <functional>
+
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
@@ -33,10 +36,36 @@ uint64_t max_block_bytes(wire::Version version) {
   return 4 * kMiB;
 }
 
-Task<wire::Result<void>> stage_block(Call& call, const std::string& id,
+namespace {
+
+// Blocks are staged side by side, so nobody counts them as they come: a counter would make them
+// wait for each other. Instead one block in kCountEvery, chosen by its id, counts them all.
+constexpr uint64_t kCountEvery = 256;
+
+bool is_counting(std::string_view id) {
+  return std::hash<std::string_view>()(id) % kCountEvery == 0;
+}
+
+Task<wire::Result<void>> check_block_count(Call& call, store::SpaceId space) {
+  uint64_t count = 0;
+  auto counted = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    for (; cursor->valid() && count <= kMaxUncommittedBlocks; cursor->next()) ++count;
+    return cursor->status();
+  });
+  if (!counted) co_return service::storage_error(counted.error());
+  // The mark is one of them.
+  if (count > kMaxUncommittedBlocks) {
+    co_return wire::Error(Code::kBlockCountExceedsLimit)
+        .saying("A blob can have at most 100,000 uncommitted blocks.");
+  }
+  co_return wire::Result<void>();
+}
+
+}  // namespace
+
+Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std::string& id,
                                      const content::Pieces& pieces) {
-  auto checks = decode_checks(call, kStages);
-  if (!checks) co_return checks.error();
   const auto mark_key = [&](store::SpaceId space) {
     return block_key(space, call.target.object, kBlocksMark);
   };
@@ -47,19 +76,22 @@ Task<wire::Result<void>> stage_block(Call& call, const std::string& id,
     auto head = co_await service::load<Blob>(call, head_key(call, space));
     if (!head) co_return head.error();
     if (head->value && !is_visible(*head->value, call.now)) head->value.reset();
-    if (auto passed = check_blob(call, *checks, head->value); !passed) co_return passed.error();
+    if (auto passed = check_blob(call, checks, head->value); !passed) co_return passed.error();
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);
     auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
     if (!mark) co_return mark.error();
     if (mark->value && mark->value->id_bytes != id.size())
       co_return wire::Error(Code::kInvalidBlobOrBlock);
+    if (is_counting(id)) {
+      if (auto few = co_await check_block_count(call, space); !few) co_return few.error();
+    }
 
     store::Commit commit;
     commit.guards.push_back({mark_key(space), mark->record});
     if (!mark->value)
       commit.writes.push_back({mark_key(space), service::to_record(BlocksMark{id.size()})});
-    const Block block{call.now, content::length_of(pieces), {}};
+    const Block block{call.now, content::length_of(pieces), {}, key_sha256(checks.key)};
     commit.writes.push_back({block_key(space, call.target.object, id), to_record(block, pieces)});
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return wire::Result<void>();
@@ -74,14 +106,16 @@ Outcome put_block(Call& call) {
   auto checks = decode_checks(call, kStages);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded = co_await receive_body(call, max_block_bytes(call.version), Md5::kWhenSent);
+  auto uploaded = co_await receive_body(call, max_block_bytes(call.version), Md5::kWhenSent,
+                                        cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
-  if (auto staged = co_await stage_block(call, *id, uploaded->pieces); !staged)
+  if (auto staged = co_await stage_block(call, *checks, *id, uploaded->pieces); !staged)
     co_return staged.error();
   http::Reply reply(201);
   encode_hash(reply, *uploaded);
-  reply.header("x-ms-request-server-encrypted", "true");
+  encode_encrypted(reply, checks->key);
+  encode_structured(reply, *uploaded);
   co_return reply;
 }
 

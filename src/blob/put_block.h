@@ -13,8 +13,11 @@
 
 namespace kyanite::blob {
 
-inline constexpr Rules kStages{concurrency::LeaseUse::kExclusive, concurrency::Operation::kCreate,
-                               concurrency::kAcceptsNone, Keep::kNothing, false};
+inline constexpr Rules kStages{.use = concurrency::LeaseUse::kExclusive,
+                               .operation = concurrency::Operation::kCreate,
+                               .accepts = concurrency::kAcceptsNone,
+                               .changes_data = false,
+                               .key = KeyUse::kSets};
 
 uint64_t max_block_bytes(wire::Version version);
 
@@ -23,7 +26,7 @@ wire::Result<std::string> decode_block_id(const service::Call& call);
 
 // Keeps the pieces as the uncommitted block of that (decoded) id, durably. Checks lease, blob type
 // and length of the id.
-Task<wire::Result<void>> stage_block(service::Call& call, const std::string& id,
-                                     const content::Pieces& pieces);
+Task<wire::Result<void>> stage_block(service::Call& call, const Checks& checks,
+                                     const std::string& id, const content::Pieces& pieces);
 
 }  // namespace kyanite::blob

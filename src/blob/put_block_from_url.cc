@@ -16,16 +16,16 @@ Outcome put_block_from_url(Call& call) {
   auto checks = decode_checks(call, kStages);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto taken = co_await take_source(call, CopyFamily::kWhole,
-                                    {*range, max_block_bytes(call.version), Md5::kWhenSent});
+  const Wanted wanted{.range = *range, .most = max_block_bytes(call.version), .key = checks->key};
+  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
   if (taken->uploaded.length == 0)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
-  if (auto staged = co_await stage_block(call, *id, taken->uploaded.pieces); !staged)
+  if (auto staged = co_await stage_block(call, *checks, *id, taken->uploaded.pieces); !staged)
     co_return staged.error();
   http::Reply reply(201);
   encode_hash(reply, taken->uploaded);
-  reply.header("x-ms-request-server-encrypted", "true");
+  encode_encrypted(reply, checks->key);
   co_return reply;
 }
 

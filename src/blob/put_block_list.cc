@@ -1,6 +1,7 @@
 // Put Block List: PUT /{container}/{blob}?comp=blocklist
 #include <pugixml.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include "base/bytes.h"
@@ -53,9 +54,13 @@ wire::Result<std::vector<Wanted>> parse_block_list(std::string_view body) {
   return list;
 }
 
+// Where the bytes of a block are. Blocks may be many, so their pieces are decoded when they are
+// needed and not before.
 struct Part {
+  uint64_t offset = 0;  // of a committed block, within the content
   uint64_t size = 0;
-  content::Pieces pieces;
+  store::RecordPtr record;  // of an uncommitted block
+  std::string key_sha256;
 };
 using Parts = std::map<std::string, Part, std::less<>>;
 
@@ -71,10 +76,9 @@ Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
       if (!record) return record.error();
       auto key = store::Key::from_bytes(std::string(cursor->key()));
       if (key.row() != kBlocksMark) {
-        const auto block = store::decode<Block>((*record)->value);
-        auto pieces = block ? pieces_of(*block, **record) : std::nullopt;
-        if (!pieces) return store::Error::kCorrupt;
-        parts.emplace(key.row(), Part{block->size, std::move(*pieces)});
+        auto block = store::decode<Block>((*record)->value);
+        if (!block) return store::Error::kCorrupt;
+        parts.emplace(key.row(), Part{0, block->size, *record, std::move(block->key_sha256)});
       }
       commit.guards.push_back({key, *record});
       commit.writes.push_back({std::move(key), nullptr});
@@ -85,11 +89,16 @@ Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
   co_return std::move(parts);
 }
 
-// The committed blocks of the blob as it is.
-Task<wire::Result<Parts>> load_committed(Call& call, store::SpaceId space, const Blob& blob,
-                                         const store::Guard& head) {
+// The blob as it is: its committed blocks and all its pieces.
+struct Committed {
   Parts parts;
-  if (blob.committed_blocks == 0) co_return parts;
+  content::Pieces pieces;
+};
+
+Task<wire::Result<Committed>> load_committed(Call& call, store::SpaceId space, const Blob& blob,
+                                             const store::Guard& head) {
+  Committed committed;
+  if (blob.committed_blocks == 0) co_return committed;
   auto list = co_await service::load<BlockList>(
       call, block_list_key(space, call.target.object, blob.content.id));
   if (!list) co_return list.error();
@@ -98,49 +107,82 @@ Task<wire::Result<Parts>> load_committed(Call& call, store::SpaceId space, const
       co_await content::load(call.store(), place, blob.content, 0, blob.content.length, head);
   if (!pieces) co_return service::storage_error(pieces.error());
   if (!list->value) co_return service::storage_error(store::Error::kConflict);
+  committed.pieces = std::move(*pieces);
   uint64_t offset = 0;
-  size_t next = 0;
   for (const auto& [id, size] : list->value->blocks) {
-    Part part{size, {}};
-    while (next < pieces->size() && (*pieces)[next].end() <= offset) ++next;
-    for (size_t i = next; i < pieces->size() && (*pieces)[i].offset < offset + size; ++i) {
-      auto piece = (*pieces)[i].part(offset, offset + size);
-      piece.offset -= offset;
-      part.pieces.push_back(std::move(piece));
-    }
+    committed.parts.emplace(id, Part{offset, size, nullptr, blob.key_sha256});
     offset += size;
-    parts.emplace(id, std::move(part));
   }
-  co_return std::move(parts);
+  co_return std::move(committed);
 }
 
-struct Assembled {
-  content::Pieces pieces;
-  BlockList list;
-};
+// Zeros are no pieces of what was loaded, but are of what is built.
+void add_zeros(content::Builder& builder, uint64_t count) {
+  while (count > 0) {
+    content::Piece zeros;
+    zeros.length = static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
+    count -= zeros.length;
+    builder.add(std::move(zeros));
+  }
+}
 
-wire::Result<Assembled> assemble(const std::vector<Wanted>& wanted, const Parts& committed,
-                                 const Parts& uncommitted) {
-  Assembled assembled;
-  uint64_t offset = 0;
-  for (const auto& entry : wanted) {
-    const Part* part = nullptr;
+void add_committed(content::Builder& builder, const content::Pieces& pieces, const Part& part) {
+  const uint64_t end = part.offset + part.size;
+  auto piece = std::partition_point(pieces.begin(), pieces.end(), [&](const content::Piece& each) {
+    return each.end() <= part.offset;
+  });
+  uint64_t at = part.offset;
+  for (; piece != pieces.end() && piece->offset < end; ++piece) {
+    const content::Piece inside = piece->part(part.offset, end);
+    add_zeros(builder, inside.offset - at);
+    at = inside.end();
+    builder.add(inside);
+  }
+  add_zeros(builder, end - at);
+}
+
+wire::Result<void> add_uncommitted(content::Builder& builder, const Part& part) {
+  const auto block = store::decode<Block>(part.record->value);
+  auto pieces = block ? pieces_of(*block, *part.record) : std::nullopt;
+  if (!pieces) return service::storage_error(store::Error::kCorrupt);
+  for (auto& piece : *pieces) builder.add(std::move(piece));
+  return {};
+}
+
+bool needs_committed(const std::vector<Wanted>& wanted, const Parts& uncommitted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& entry) {
+    return entry.from == From::kCommitted ||
+           (entry.from == From::kLatest && !uncommitted.contains(entry.id));
+  });
+}
+
+// Adds the wanted blocks to the content, one after the other; returns their ids and sizes.
+wire::Result<BlockList> assemble(const std::vector<Wanted>& wanted, const Committed& committed,
+                                 const Parts& uncommitted, const MaybeKey& key,
+                                 content::Builder& builder) {
+  BlockList list;
+  list.blocks.reserve(wanted.size());
+  const auto find = [&](const Wanted& entry) -> const Part* {
     if (entry.from != From::kCommitted) {
       if (auto found = uncommitted.find(entry.id); found != uncommitted.end())
-        part = &found->second;
+        return &found->second;
     }
-    if (part == nullptr && entry.from != From::kUncommitted) {
-      if (auto found = committed.find(entry.id); found != committed.end()) part = &found->second;
-    }
+    if (entry.from == From::kUncommitted) return nullptr;
+    auto found = committed.parts.find(entry.id);
+    return found == committed.parts.end() ? nullptr : &found->second;
+  };
+  for (const auto& entry : wanted) {
+    const Part* part = find(entry);
     if (part == nullptr) return wire::Error(Code::kInvalidBlockList);
-    for (auto piece : part->pieces) {
-      piece.offset += offset;
-      assembled.pieces.push_back(std::move(piece));
+    if (auto fits = check_key(part->key_sha256, key); !fits) return fits.error();
+    if (part->record == nullptr) {
+      add_committed(builder, committed.pieces, *part);
+    } else if (auto added = add_uncommitted(builder, *part); !added) {
+      return added.error();
     }
-    offset += part->size;
-    assembled.list.blocks.emplace_back(entry.id, part->size);
+    list.blocks.emplace_back(entry.id, part->size);
   }
-  return assembled;
+  return list;
 }
 
 }  // namespace
@@ -160,24 +202,26 @@ Outcome put_block_list(Call& call) {
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
     if (blob && blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
-    Parts committed;
-    if (blob) {
+    auto uncommitted = co_await take_uncommitted(call, space, commit);
+    if (!uncommitted) co_return uncommitted.error();
+    Committed committed;
+    if (blob && needs_committed(*wanted, *uncommitted)) {
       const store::Guard head = commit.guards.front();
       auto loaded = co_await load_committed(call, space, *blob, head);
       if (!loaded) co_return loaded.error();
       committed = std::move(*loaded);
     }
-    auto uncommitted = co_await take_uncommitted(call, space, commit);
-    if (!uncommitted) co_return uncommitted.error();
-    auto assembled = assemble(*wanted, committed, *uncommitted);
-    if (!assembled) co_return assembled.error();
-    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
     const content::Place place{space, call.target.object};
-    blob->content = content::put(commit, place, assembled->pieces);
-    blob->committed_blocks = assembled->list.blocks.size();
+    content::Builder builder(commit, place);
+    auto list = assemble(*wanted, committed, *uncommitted, checks->key, builder);
+    if (!list) co_return list.error();
+    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
+    blob->content = builder.finish();
+    blob->committed_blocks = list->blocks.size();
+    blob->key_sha256 = key_sha256(checks->key);
     if (blob->committed_blocks > 0) {
-      commit.writes.push_back({block_list_key(space, call.target.object, blob->content.id),
-                               service::to_record(assembled->list)});
+      commit.writes.push_back(
+          {block_list_key(space, call.target.object, blob->content.id), service::to_record(*list)});
     }
     http::Reply reply(201);
     encode_state(reply, *blob);
@@ -186,7 +230,7 @@ Outcome put_block_list(Call& call) {
     } else {
       reply.header("Content-MD5", base64(service::md5(*body)));
     }
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
     co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

@@ -11,15 +11,16 @@ Outcome put_page(Call& call) {
   auto range = decode_page_range(call);
   if (!range) co_return range.error();
   if (range->count > kMaxPageWrite) co_return wire::Error(wire::Code::kRequestBodyTooLarge);
-  auto checks = decode_checks(call, kChanges);
+  auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded = co_await receive_body(call, kMaxPageWrite, Md5::kWhenSent);
+  auto uploaded =
+      co_await receive_body(call, kMaxPageWrite, Md5::kWhenSent, cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length != range->count) {
     co_return wire::invalid_header("Content-Length", call.headers().get("Content-Length"));
   }
-  co_return co_await write_pages(call, *range, &*uploaded);
+  co_return co_await write_pages(call, *checks, *range, &*uploaded);
 }
 
 Outcome clear_pages(Call& call) {
@@ -28,7 +29,9 @@ Outcome clear_pages(Call& call) {
   if (call.request.body->length().value_or(0) != 0) {
     co_return wire::invalid_header("Content-Length", call.headers().get("Content-Length"));
   }
-  co_return co_await write_pages(call, *range, nullptr);
+  auto checks = decode_checks(call, kWrites);
+  if (!checks) co_return checks.error();
+  co_return co_await write_pages(call, *checks, *range, nullptr);
 }
 
 }  // namespace kyanite::blob

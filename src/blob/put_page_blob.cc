@@ -29,9 +29,10 @@ Outcome put_page_blob(service::Call& call) {
     blob->content.sparse = true;
     blob->content.length = *size;
     blob->sequence_number = sequence_number->value_or(0);
+    blob->key_sha256 = key_sha256(checks->key);
     http::Reply reply(201);
     encode_state(reply, *blob);
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
     co_return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

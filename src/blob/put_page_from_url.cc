@@ -9,12 +9,11 @@ using service::Call;
 using wire::Code;
 
 namespace {
-constexpr Rules kWrites{concurrency::LeaseUse::kExclusive,
-                        concurrency::Operation::kUpdate,
-                        concurrency::kAcceptsAll,
-                        Keep::kNothing,
-                        true,
-                        Code::kTargetConditionNotMet};
+constexpr Rules kCopiesPages{.use = concurrency::LeaseUse::kExclusive,
+                             .operation = concurrency::Operation::kUpdate,
+                             .accepts = concurrency::kAcceptsAll,
+                             .if_match_unmet = Code::kTargetConditionNotMet,
+                             .key = KeyUse::kNeeds};
 }
 
 Outcome put_page_from_url(Call& call) {
@@ -27,16 +26,17 @@ Outcome put_page_from_url(Call& call) {
   const ByteRange& from = **source_range;
   if (!from.last || *from.last - from.first + 1 != range->count)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
-  auto checks = decode_checks(call, kWrites);
+  auto checks = decode_checks(call, kCopiesPages);
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto taken = co_await take_source(call, CopyFamily::kPart, {from, kMaxPageWrite, Md5::kWhenSent});
+  const Wanted wanted{.range = from, .most = kMaxPageWrite, .key = checks->key};
+  auto taken = co_await take_source(call, CopyFamily::kPart, wanted);
   if (!taken) co_return taken.error();
   if (destination->postponed) co_return *destination->postponed;
   if (taken->uploaded.length != range->count)
     co_return source_error(CopyFamily::kPart, Code::kInvalidRange);
-  co_return co_await write_pages(call, *range, &taken->uploaded, kWrites);
+  co_return co_await write_pages(call, *checks, *range, &taken->uploaded);
 }
 
 }  // namespace kyanite::blob

@@ -98,7 +98,6 @@ struct Blob {
   bool legal_hold = false;
   Time expires;            // Set Blob Expiry
   std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
-  std::string key_nonce;   // and with this nonce
 
   template <class Io>
   void fields(Io& io) {
@@ -126,7 +125,6 @@ struct Blob {
     io(22, legal_hold);
     io(23, expires);
     io(24, key_sha256);
-    io(25, key_nonce);
     io(26, rehydrated);
   }
 };

@@ -9,6 +9,7 @@ using service::Call;
 using wire::Code;
 
 Outcome restore_container(Call& call) {
+  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   constexpr std::string_view kName = "x-ms-deleted-container-name";
   constexpr std::string_view kVersion = "x-ms-deleted-container-version";
   const auto name = call.headers().find(kName);

@@ -66,7 +66,8 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
 Task<wire::Result<service::SourceObject>> BlobService::source(Call& call) const {
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
-  const Blob& blob = found->blob;
+  const Blob& blob = *found->blob;
+  if (auto open = check_key(blob.key_sha256, {}); !open) co_return open.error();
   if (blob.tier == Tier::kArchive) co_return wire::Error(wire::Code::kBlobArchived);
   service::SourceObject object{found->space, call.target.object, blob.content, {},
                                blob.changed, blob.http,          blob.metadata};

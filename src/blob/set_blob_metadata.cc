@@ -7,7 +7,7 @@ namespace kyanite::blob {
 Outcome set_blob_metadata(service::Call& call) {
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
-  Rules rules = kChanges;
+  Rules rules = kWrites;
   rules.keep = Keep::kVersion;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
@@ -17,7 +17,7 @@ Outcome set_blob_metadata(service::Call& call) {
     touch_new_version(call, *blob);
     http::Reply reply(200);
     encode_state(reply, *blob);
-    reply.header("x-ms-request-server-encrypted", "true");
+    encode_encrypted(reply, checks->key);
     return reply;
   };
   co_return co_await change_blob(call, *checks, edit);

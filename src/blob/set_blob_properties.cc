@@ -78,7 +78,9 @@ Outcome set_blob_properties(Call& call) {
   if (!properties) co_return properties.error();
   auto changes = decode_page_changes(call);
   if (!changes) co_return changes.error();
-  auto checks = decode_checks(call, kChanges);
+  Rules rules = kChanges;
+  rules.key = KeyUse::kVerifies;
+  auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {

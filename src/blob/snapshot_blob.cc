@@ -10,8 +10,11 @@
 namespace kyanite::blob {
 
 namespace {
-constexpr Rules kSnapshots{concurrency::LeaseUse::kShared, concurrency::Operation::kUpdate,
-                           concurrency::kAcceptsAll, Keep::kNothing, false};
+constexpr Rules kSnapshots{.use = concurrency::LeaseUse::kShared,
+                           .operation = concurrency::Operation::kUpdate,
+                           .accepts = concurrency::kAcceptsAll,
+                           .changes_data = false,
+                           .key = KeyUse::kNeeds};
 }
 
 Outcome snapshot_blob(service::Call& call) {
@@ -35,7 +38,8 @@ Outcome snapshot_blob(service::Call& call) {
     }
     if (blob->type == BlobType::kPage) {
       const content::Place place{space, call.target.object};
-      auto copied = co_await content::copy(call.store(), commit, place, blob->content, place);
+      const store::Guard head = commit.guards.front();
+      auto copied = co_await content::copy(call.store(), commit, place, blob->content, place, head);
       if (!copied) co_return service::storage_error(copied.error());
       snapshot.content = *copied;
     } else {

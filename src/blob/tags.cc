@@ -54,13 +54,8 @@ wire::Result<Tags> decode_tags(const service::Call& call) {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos)
       return wire::invalid_header("x-ms-tags", call.headers().get("x-ms-tags"));
-    const auto decode = [](std::string_view text) {
-      std::string spaced(text);
-      for (char& c : spaced) c = c == '+' ? ' ' : c;
-      return wire::percent_decode(spaced);
-    };
-    auto key = decode(pair.substr(0, equals));
-    auto value = decode(pair.substr(equals + 1));
+    auto key = wire::form_decode(pair.substr(0, equals));
+    auto value = wire::form_decode(pair.substr(equals + 1));
     if (!key || !value) return wire::invalid_header("x-ms-tags", call.headers().get("x-ms-tags"));
     tags.emplace_back(std::move(*key), std::move(*value));
   }

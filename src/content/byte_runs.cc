@@ -28,7 +28,8 @@ ByteRuns written(const Pieces& pieces) {
   return ranges;
 }
 
-ByteRuns difference(const Pieces& before, const Pieces& after, uint64_t offset, uint64_t count) {
+Task<store::Result<ByteRuns>> difference(store::Store& store, const Pieces& before,
+                                         const Pieces& after, uint64_t offset, uint64_t count) {
   ByteRuns ranges;
   size_t next_before = 0;
   size_t next_after = 0;
@@ -43,16 +44,21 @@ ByteRuns difference(const Pieces& before, const Pieces& after, uint64_t offset, 
     const uint64_t stop = std::min(
         {end, stop_of(old_piece, before, next_before), stop_of(new_piece, after, next_after)});
     if (new_piece != nullptr) {
-      if (old_piece == nullptr ||
-          !old_piece->part(at, stop).same_bytes(new_piece->part(at, stop))) {
-        add(ranges, at, stop, false);
+      bool same = false;
+      if (old_piece != nullptr) {
+        const Piece one = old_piece->part(at, stop);
+        const Piece other = new_piece->part(at, stop);
+        auto looked = co_await same_write(store, one, other);
+        if (!looked) co_return looked.error();
+        same = *looked;
       }
+      if (!same) add(ranges, at, stop, false);
     } else if (old_piece != nullptr) {
       add(ranges, at, stop, true);
     }
     at = stop;
   }
-  return ranges;
+  co_return std::move(ranges);
 }
 
 }  // namespace kyanite::content

@@ -17,8 +17,8 @@ using ByteRuns = std::vector<ByteRun>;
 
 // Pieces as load() gives them: ascending, without zeros.
 ByteRuns written(const Pieces& pieces);
-// Where the two differ within [offset, offset + count). Runs of the store are never changed, so the
-// same part of the same run is the same bytes.
-ByteRuns difference(const Pieces& before, const Pieces& after, uint64_t offset, uint64_t count);
+// Where the two were not written by the same request, within [offset, offset + count).
+Task<store::Result<ByteRuns>> difference(store::Store& store, const Pieces& before,
+                                         const Pieces& after, uint64_t offset, uint64_t count);
 
 }  // namespace kyanite::content

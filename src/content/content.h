@@ -1,14 +1,14 @@
 // The bytes of a blob or file: an ordered list of pieces, each a part of an extent run, a few bytes
 // held inline, or zeros.
 //
-// Lists are kept as leaves: records in the family kContentFamily, row = content id | offset of the
-// first byte (both big endian). There are two kinds of content:
+// Lists are kept as leaves: records in the family kContentFamily, row = content id | mark (both big
+// endian). There are two kinds of content:
 //
 // - Built once (block blobs) or only ever added to (append blobs): leaves of up to kPiecesPerLeaf
-// pieces that are never
-//   changed. New content gets a new id and the head record names it.
-// - Sparse (page blobs, files): written in place. Leaf k covers the bytes [k, k + 1) * kGridBytes;
-// a missing leaf is zeros.
+//   pieces that are never changed. New content gets a new id and the head record names it. The mark
+//   is the offset at which the leaf ends, so that the leaf of any byte is the first one behind it.
+// - Sparse (page blobs, files): written in place. Leaf k covers the bytes [k, k + 1) * kGridBytes
+//   and is marked by its first; a missing leaf is zeros.
 //
 // A reader fetches the leaves of its range from one snapshot before the first byte is sent, so it
 // streams one version whatever is written meanwhile. Copies share runs, never bytes.
@@ -19,11 +19,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
 #include "base/result.h"
 #include "base/task.h"
+#include "content/cipher.h"
 #include "store/store.h"
 
 namespace kyanite::content {
@@ -32,6 +34,8 @@ namespace kyanite::content {
 inline constexpr size_t kInlineBytes = 8 * 1024;
 inline constexpr size_t kPiecesPerLeaf = 128;
 inline constexpr uint64_t kGridBytes = 1024 * 1024;
+// What a leaf of sparse content holds inline at most: every write to it writes all of that again.
+inline constexpr size_t kInlineBytesPerGridLeaf = 16 * 1024;
 inline constexpr store::Family kContentFamily = 'C';
 
 struct Piece {
@@ -40,17 +44,20 @@ struct Piece {
   std::optional<store::Ref> ref;  // Set: bytes `skip .. skip + length` of this run.
   uint32_t skip = 0;
   std::string inline_bytes;  // Else these, or zeros when empty.
+  std::optional<Seal> seal;  // Set: the stored bytes are encrypted.
 
   uint64_t end() const { return offset + length; }
   bool is_zeros() const { return !ref && inline_bytes.empty(); }
   // The part of it within [from, to).
   Piece part(uint64_t from, uint64_t to) const;
-  // Both hold the same stored bytes; equal bytes stored twice do not count.
-  bool same_bytes(const Piece& other) const;
 };
 using Pieces = std::vector<Piece>;
 
 uint64_t length_of(const Pieces& pieces);
+
+// Both hold the bytes of one write; equal bytes written twice do not count. Bytes that were inline
+// in one of the two and have moved to a run since are read.
+Task<store::Result<bool>> same_write(store::Store& store, const Piece& one, const Piece& other);
 
 // Pieces as a value plus refs, for records that carry them (leaves and uncommitted blocks).
 void encode_pieces(const Pieces& pieces, store::Record& record);
@@ -81,61 +88,85 @@ struct Content {
 // The functions below add their writes to a commit, which must also write the head that names the
 // content.
 
+// Adds pieces at the end of a content that is not sparse, or makes a new one. Holds the pieces of
+// one leaf, whatever the length of the whole.
+class Builder {
+ public:
+  Builder(store::Commit& commit, const Place& place, Content content = {});
+  // The piece's offset becomes the end of what was added before.
+  void add(Piece piece);
+  Content finish();
+
+ private:
+  void put_leaf();
+
+  store::Commit& commit_;
+  const Place place_;
+  Content content_;
+  Pieces leaf_;
+};
+
 // New content. Pieces lie end to end from offset 0.
 Content put(store::Commit& commit, const Place& place, const Pieces& pieces);
 // Adds pieces at the end of a content that is not sparse; their offsets are relative to its end.
 void append(store::Commit& commit, const Place& place, Content& content, Pieces pieces);
 // Replaces the bytes [offset, offset + length) of sparse content by pieces (with absolute offsets)
-// or, without any, zeros.
+// or, without any, zeros. Inline bytes move to a run where a leaf would hold too many of them.
 Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
                                     Content& content, uint64_t offset, uint64_t length,
                                     const Pieces& pieces);
-// The same pieces under a new id. kConflict when the content was replaced since its head was read
-// or, with `head`, when that is no longer the head: copies from another partition, which the commit
-// cannot guard.
+// The same pieces under a new id. kConflict when `head`, which names the content, has changed since
+// it was read.
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
                                   const Content& content, const Place& to,
-                                  const store::Guard* head = nullptr);
-// All leaves go.
+                                  const store::Guard& head);
+// All leaves go that the content has.
 Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, const Place& place,
                                  const Content& content);
+// Likewise when it may be an earlier state of a content that was added to since.
+Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit, const Place& place,
+                                     uint64_t content_id);
 
 // The pieces of a range, without those that are zeros, clipped to it.
 Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
                                  uint64_t offset, uint64_t length, const store::Guard& head);
 
 // Gathers a body into pieces: small ones inline, larger ones as runs appended to the store as they
-// arrive.
+// arrive. With a cipher they are encrypted.
 class Writer {
  public:
-  explicit Writer(store::Store& store) : store_(store) {}
+  explicit Writer(store::Store& store, CipherPtr cipher = nullptr)
+      : store_(store), cipher_(std::move(cipher)) {}
   // Takes chunks of at most kChunkBytes.
   Task<store::Result<void>> add(Buffer chunk);
   Task<store::Result<Pieces>> finish();
 
  private:
   Task<store::Result<void>> append(Buffer chunk);
+  Task<std::optional<Seal>> seal(Buffer& bytes);
 
   store::Store& store_;
-  Buffer first_;  // Held back until more follows or the end shows it to be small.
+  const CipherPtr cipher_;
+  Buffer pending_;  // Held back until it is a full run, or the end shows it to be small.
   Pieces pieces_;
   uint64_t length_ = 0;
 };
 
 // Reads `length` bytes from `offset`. open() fetches all leaves of the range from one snapshot in
 // which the head still is `head`, so that what is read belongs to it; kConflict when the head has
-// changed. Nothing written later is seen.
+// changed. Nothing written later is seen. Encrypted pieces need the cipher they were written with.
 class Reader {
  public:
   static Task<store::Result<std::unique_ptr<Reader>>> open(store::Store& store, const Place& place,
                                                            const Content& content, uint64_t offset,
                                                            uint64_t length,
-                                                           const store::Guard& head);
+                                                           const store::Guard& head,
+                                                           CipherPtr cipher = nullptr);
   // The next bytes; an empty Buffer at the end. With `prefer_file` large parts may come as slices
   // of files.
   Task<store::Result<os::Bytes>> next(bool prefer_file);
-  // The whole range at once if it is inline in one record, without copying: the owner keeps the
-  // bytes alive.
+  // The whole range at once if it is inline in one record as it is, without copying: the owner
+  // keeps the bytes alive.
   struct Shared {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
@@ -146,8 +177,10 @@ class Reader {
   explicit Reader(store::Store& store) : store_(store) {}
   // Makes piece_ the first piece that ends after at_; false when there is none left.
   store::Result<bool> find_piece();
+  Task<store::Result<os::Bytes>> read_piece(const Piece& piece, bool prefer_file);
 
   store::Store& store_;
+  CipherPtr cipher_;
   std::vector<store::RecordPtr> leaves_;
   size_t leaf_ = 0;
   Pieces pieces_;  // of the current leaf

@@ -26,11 +26,10 @@ uint64_t new_content_id() {
   return id;
 }
 
-void put_leaf(store::Commit& commit, const Place& place, uint64_t content_id, uint64_t offset,
-              const Pieces& pieces) {
+void put_leaf(store::Commit& commit, store::Key key, const Pieces& pieces) {
   auto leaf = std::make_shared<store::Record>();
   encode_pieces(pieces, *leaf);
-  commit.writes.push_back({leaf_key(place, content_id, offset), std::move(leaf)});
+  commit.writes.push_back({std::move(key), std::move(leaf)});
 }
 
 // The pieces of one leaf of sparse content after [from, to) was replaced by `fresh` (which lie
@@ -59,34 +58,41 @@ Pieces edit_leaf(const Pieces& before, uint64_t from, uint64_t to, const Pieces&
 
 }  // namespace
 
+Builder::Builder(store::Commit& commit, const Place& place, Content content)
+    : commit_(commit), place_(place), content_(content) {
+  CHECK(!content_.sparse);
+}
+
+void Builder::add(Piece piece) {
+  if (piece.length == 0) return;
+  piece.offset = content_.length;
+  content_.length = piece.end();
+  leaf_.push_back(std::move(piece));
+  if (leaf_.size() == kPiecesPerLeaf) put_leaf();
+}
+
+void Builder::put_leaf() {
+  if (content_.id == 0) content_.id = new_content_id();
+  content::put_leaf(commit_, leaf_key(place_, content_.id, content_.length), leaf_);
+  ++content_.leaves;
+  leaf_.clear();
+}
+
+Content Builder::finish() {
+  if (!leaf_.empty()) put_leaf();
+  return content_;
+}
+
 Content put(store::Commit& commit, const Place& place, const Pieces& pieces) {
   Content content;
-  if (pieces.empty()) return content;
-  content.id = new_content_id();
-  content.length = length_of(pieces);
-  for (size_t first = 0; first < pieces.size(); first += kPiecesPerLeaf) {
-    const auto begin = pieces.begin() + static_cast<long>(first);
-    const auto end =
-        pieces.begin() + static_cast<long>(std::min(first + kPiecesPerLeaf, pieces.size()));
-    put_leaf(commit, place, content.id, begin->offset, Pieces(begin, end));
-    ++content.leaves;
-  }
+  append(commit, place, content, pieces);
   return content;
 }
 
 void append(store::Commit& commit, const Place& place, Content& content, Pieces pieces) {
-  CHECK(!content.sparse);
-  if (pieces.empty()) return;
-  if (content.id == 0) content.id = new_content_id();
-  for (auto& piece : pieces) piece.offset += content.length;
-  for (size_t first = 0; first < pieces.size(); first += kPiecesPerLeaf) {
-    const auto begin = pieces.begin() + static_cast<long>(first);
-    const auto end =
-        pieces.begin() + static_cast<long>(std::min(first + kPiecesPerLeaf, pieces.size()));
-    put_leaf(commit, place, content.id, begin->offset, Pieces(begin, end));
-    ++content.leaves;
-  }
-  content.length = length_of(pieces);
+  Builder builder(commit, place, content);
+  for (auto& piece : pieces) builder.add(std::move(piece));
+  content = builder.finish();
 }
 
 namespace {
@@ -115,7 +121,7 @@ Task<store::Result<std::vector<GridLeaf>>> touched_leaves(store::Store& store, c
     auto cursor = view.scan(leaf_range(place, content_id));
     for (cursor->seek(leaf_key(place, content_id, first).bytes()); cursor->valid();
          cursor->next()) {
-      const uint64_t start = leaf_offset(cursor->key());
+      const uint64_t start = leaf_mark(cursor->key());
       if (start >= end) break;
       auto record = cursor->record();
       if (!record) return record.error();
@@ -125,6 +131,52 @@ Task<store::Result<std::vector<GridLeaf>>> touched_leaves(store::Store& store, c
   });
   if (!done) co_return done.error();
   co_return std::move(leaves);
+}
+
+size_t inline_bytes_of(const Pieces& pieces) {
+  size_t bytes = 0;
+  for (const auto& piece : pieces) bytes += piece.inline_bytes.size();
+  return bytes;
+}
+
+// Moves what pieces hold inline to runs, as few as can hold it.
+Task<store::Result<void>> move_to_runs(store::Store& store, Pieces& pieces) {
+  for (size_t first = 0; first < pieces.size();) {
+    Buffer run(kChunkBytes);
+    size_t end = first;
+    while (end < pieces.size() && pieces[end].inline_bytes.size() <= run.room())
+      run.append(pieces[end++].inline_bytes);
+    if (run.empty()) break;
+    auto ref = co_await store.append(std::move(run));
+    if (!ref) co_return ref.error();
+    uint32_t skip = 0;
+    for (; first < end; ++first) {
+      auto& piece = pieces[first];
+      if (piece.inline_bytes.empty()) continue;
+      piece.ref = *ref;
+      piece.skip = skip;
+      skip += piece.length;
+      piece.inline_bytes.clear();
+    }
+  }
+  co_return {};
+}
+
+// Joins neighbours that are neighbours in their run as well.
+void join_neighbours(Pieces& pieces) {
+  Pieces joined;
+  for (auto& piece : pieces) {
+    if (!joined.empty()) {
+      auto& last = joined.back();
+      if (last.ref && last.ref == piece.ref && !last.seal && !piece.seal &&
+          last.skip + last.length == piece.skip) {
+        last.length += piece.length;
+        continue;
+      }
+    }
+    joined.push_back(std::move(piece));
+  }
+  pieces = std::move(joined);
 }
 
 }  // namespace
@@ -153,9 +205,13 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
     for (const auto& piece : pieces) {
       if (piece.offset < to && piece.end() > from) fresh.push_back(piece.part(from, to));
     }
-    const Pieces after = edit_leaf(before, from, to, fresh);
+    Pieces after = edit_leaf(before, from, to, fresh);
+    if (inline_bytes_of(after) > kInlineBytesPerGridLeaf) {
+      if (auto moved = co_await move_to_runs(store, after); !moved) co_return moved.error();
+    }
+    join_neighbours(after);
     if (!after.empty()) {
-      put_leaf(commit, place, content.id, leaf.start, after);
+      put_leaf(commit, leaf_key(place, content.id, leaf.start), after);
     } else if (leaf.record != nullptr) {
       commit.writes.push_back({leaf_key(place, content.id, leaf.start), nullptr});
     }
@@ -165,30 +221,28 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
 
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
                                   const Content& content, const Place& to,
-                                  const store::Guard* head) {
+                                  const store::Guard& head) {
   Content copied = content;
   if (content.id == 0) co_return copied;
   copied.id = new_content_id();
   copied.leaves = 0;
   auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    if (head != nullptr) {
-      if (auto same = check_head(view, *head); !same) return same.error();
-    }
+    if (auto same = check_head(view, head); !same) return same.error();
     auto cursor = view.scan(leaf_range(from, content.id));
     for (; cursor->valid(); cursor->next()) {
-      const uint64_t offset = leaf_offset(cursor->key());
-      if (offset >= content.length) break;  // Appended after the head was read.
+      const uint64_t mark = leaf_mark(cursor->key());
+      // What was appended after the state that this head names.
+      if (!content.sparse && mark > content.length) break;
       auto leaf = cursor->record();
       if (!leaf) return leaf.error();
-      commit.writes.push_back({leaf_key(to, copied.id, offset), *leaf});
+      commit.writes.push_back({leaf_key(to, copied.id, mark), *leaf});
       ++copied.leaves;
     }
     return cursor->status();
   });
   if (!done) co_return done.error();
   if (content.sparse) copied.leaves = 0;
-  // Gone: the content was replaced after the head was read.
-  if (copied.leaves != content.leaves) co_return store::Error::kConflict;
+  if (copied.leaves != content.leaves) co_return store::Error::kCorrupt;
   co_return copied;
 }
 
@@ -196,12 +250,17 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, con
                                  const Content& content) {
   if (content.id == 0) co_return {};
   if (content.leaves == 1) {
-    commit.writes.push_back({leaf_key(place, content.id, 0), nullptr});
+    commit.writes.push_back({only_leaf_key(place, content), nullptr});
     co_return {};
   }
+  co_return co_await remove_all(store, commit, place, content.id);
+}
+
+Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit, const Place& place,
+                                     uint64_t content_id) {
   auto& writes = commit.writes;
   co_return co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(leaf_range(place, content.id));
+    auto cursor = view.scan(leaf_range(place, content_id));
     for (; cursor->valid(); cursor->next()) {
       writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
     }
@@ -217,16 +276,15 @@ store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view
   if (auto same = check_head(view, head); !same) return same.error();
   const uint64_t end = offset + length;
   auto cursor = view.scan(leaf_range(place, content.id));
-  if (content.sparse)
-    cursor->seek(leaf_key(place, content.id, offset / kGridBytes * kGridBytes).bytes());
-  for (; cursor->valid(); cursor->next()) {
-    const uint64_t first = leaf_offset(cursor->key());
-    if (first >= end) break;
-    // Of leaves that begin before the range only the last can reach into it.
-    if (!content.sparse && first <= offset) leaves.clear();
+  // The leaf of the first byte is the grid's, or the first that ends behind it.
+  const uint64_t first = content.sparse ? offset / kGridBytes * kGridBytes : offset + 1;
+  for (cursor->seek(leaf_key(place, content.id, first).bytes()); cursor->valid(); cursor->next()) {
+    const uint64_t mark = leaf_mark(cursor->key());
+    if (content.sparse && mark >= end) break;
     auto leaf = cursor->record();
     if (!leaf) return leaf.error();
     leaves.push_back(std::move(*leaf));
+    if (!content.sparse && mark >= end) break;
   }
   if (auto status = cursor->status(); !status) return status.error();
   return leaves;

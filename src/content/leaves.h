@@ -10,10 +10,11 @@
 
 namespace kyanite::content {
 
-inline store::Key leaf_key(const Place& place, uint64_t content_id, uint64_t offset) {
+// The mark is where a leaf of built content ends and where one of sparse content begins.
+inline store::Key leaf_key(const Place& place, uint64_t content_id, uint64_t mark) {
   std::string row;
   append_be64(row, content_id);
-  append_be64(row, offset);
+  append_be64(row, mark);
   return store::Key(place.space, kContentFamily, place.partition, row);
 }
 
@@ -23,8 +24,12 @@ inline store::Range leaf_range(const Place& place, uint64_t content_id) {
   return store::Range::rows(place.space, kContentFamily, place.partition, row);
 }
 
-// The offset at the end of a leaf's key.
-inline uint64_t leaf_offset(std::string_view key) { return read_be64(key.data() + key.size() - 8); }
+// The key of the leaf of built content that has just one.
+inline store::Key only_leaf_key(const Place& place, const Content& content) {
+  return leaf_key(place, content.id, content.length);
+}
+
+inline uint64_t leaf_mark(std::string_view key) { return read_be64(key.data() + key.size() - 8); }
 
 // The leaves that hold bytes of [offset, offset + length), in order; kConflict unless the head is
 // as expected.

@@ -38,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK((*same)[i].offset == (*pieces)[i].offset && (*same)[i].length == (*pieces)[i].length);
     CHECK((*same)[i].ref == (*pieces)[i].ref && (*same)[i].skip == (*pieces)[i].skip);
     CHECK((*same)[i].inline_bytes == (*pieces)[i].inline_bytes);
+    CHECK((*same)[i].seal == (*pieces)[i].seal);
   }
   return 0;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "content/leaves.h"
 
@@ -7,9 +8,10 @@ namespace kyanite::content {
 
 Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, const Place& place,
                                                           const Content& content, uint64_t offset,
-                                                          uint64_t length,
-                                                          const store::Guard& head) {
+                                                          uint64_t length, const store::Guard& head,
+                                                          CipherPtr cipher) {
   std::unique_ptr<Reader> reader(new Reader(store));
+  reader->cipher_ = std::move(cipher);
   reader->at_ = offset;
   reader->end_ = offset + length;
   reader->sparse_ = content.sparse;
@@ -17,7 +19,7 @@ Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, c
   if (length == 0 || content.id == 0) co_return std::move(reader);
   if (content.leaves == 1 && !content.sparse) {
     // The usual case, and the only leaf never changes: no snapshot is needed.
-    auto leaf = co_await store.get(leaf_key(place, content.id, 0));
+    auto leaf = co_await store.get(only_leaf_key(place, content));
     if (!leaf) co_return leaf.error();
     if (*leaf == nullptr) co_return store::Error::kConflict;
     reader->leaves_.push_back(std::move(*leaf));
@@ -38,8 +40,9 @@ std::optional<Reader::Shared> Reader::whole() const {
   // One inline piece: its bytes are the tail of the value.
   const auto& value = leaves_.front()->value;
   auto pieces = decode_pieces(*leaves_.front());
-  if (!pieces || pieces->size() != 1 || pieces->front().is_zeros()) return {};
+  if (!pieces || pieces->size() != 1) return {};
   const auto& piece = pieces->front();
+  if (piece.is_zeros() || piece.seal) return {};
   if (at_ < piece.offset || end_ > piece.end()) return {};
   const std::string_view bytes = std::string_view(value).substr(value.size() - piece.length);
   return Shared{leaves_.front(), bytes.substr(at_ - piece.offset, end_ - at_)};
@@ -75,8 +78,25 @@ Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
   }
   const Piece part = piece->part(at_, end_);
   at_ = part.end();
-  if (!part.ref) co_return os::Bytes(Buffer::copy_of(part.inline_bytes));
-  co_return co_await store_.read(*part.ref, part.skip, part.length, prefer_file);
+  co_return co_await read_piece(part, prefer_file);
+}
+
+Task<store::Result<os::Bytes>> Reader::read_piece(const Piece& piece, bool prefer_file) {
+  if (!piece.seal) {
+    if (!piece.ref) co_return os::Bytes(Buffer::copy_of(piece.inline_bytes));
+    co_return co_await store_.read(*piece.ref, piece.skip, piece.length, prefer_file);
+  }
+  if (cipher_ == nullptr) co_return store::Error::kCorrupt;
+  Buffer bytes;
+  if (piece.ref) {
+    auto stored = co_await store_.read(*piece.ref, piece.skip, piece.length, false);
+    if (!stored) co_return stored.error();
+    bytes = std::move(std::get<Buffer>(*stored));
+  } else {
+    bytes = Buffer::copy_of(piece.inline_bytes);
+  }
+  co_await cipher_->apply(*piece.seal, bytes.data(), bytes.size());
+  co_return os::Bytes(std::move(bytes));
 }
 
 }  // namespace kyanite::content

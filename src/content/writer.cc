@@ -6,43 +6,53 @@ namespace kyanite::content {
 
 Task<store::Result<void>> Writer::add(Buffer chunk) {
   if (chunk.empty()) co_return {};
-  if (length_ == 0 && first_.empty() && chunk.size() <= kInlineBytes) {
-    first_ = std::move(chunk);
+  const size_t together = pending_.size() + chunk.size();
+  if (!pending_.empty() && together <= kChunkBytes) {
+    if (pending_.room() < chunk.size()) {
+      Buffer joined(together <= kInlineBytes ? kInlineBytes : kChunkBytes);
+      joined.append(pending_.view());
+      pending_ = std::move(joined);
+    }
+    pending_.append(chunk.view());
     co_return {};
   }
-  if (!first_.empty()) {
-    if (first_.size() + chunk.size() <= kInlineBytes) {
-      Buffer joined(kInlineBytes);
-      joined.append(first_.view());
-      joined.append(chunk.view());
-      first_ = std::move(joined);
-      co_return {};
-    }
-    if (auto done = co_await append(std::exchange(first_, Buffer())); !done) co_return done.error();
-  }
-  co_return co_await append(std::move(chunk));
+  Buffer full = std::exchange(pending_, std::move(chunk));
+  if (full.empty() && pending_.size() == kChunkBytes) full = std::exchange(pending_, Buffer());
+  if (full.empty()) co_return {};
+  co_return co_await append(std::move(full));
+}
+
+Task<std::optional<Seal>> Writer::seal(Buffer& bytes) {
+  if (cipher_ == nullptr) co_return std::nullopt;
+  const Seal fresh = new_seal();
+  co_await cipher_->apply(fresh, bytes.data(), bytes.size());
+  co_return fresh;
 }
 
 Task<store::Result<void>> Writer::append(Buffer chunk) {
-  const auto size = static_cast<uint32_t>(chunk.size());
-  auto ref = co_await store_.append(std::move(chunk));
-  if (!ref) co_return ref.error();
   Piece piece;
   piece.offset = length_;
-  piece.length = size;
+  piece.length = static_cast<uint32_t>(chunk.size());
+  piece.seal = co_await seal(chunk);
+  auto ref = co_await store_.append(std::move(chunk));
+  if (!ref) co_return ref.error();
   piece.ref = *ref;
+  length_ = piece.end();
   pieces_.push_back(std::move(piece));
-  length_ += size;
   co_return {};
 }
 
 Task<store::Result<Pieces>> Writer::finish() {
-  if (!first_.empty()) {
+  if (!pending_.empty() && (length_ > 0 || pending_.size() > kInlineBytes)) {
+    auto appended = co_await append(std::exchange(pending_, Buffer()));
+    if (!appended) co_return appended.error();
+  } else if (!pending_.empty()) {
     Piece piece;
-    piece.length = static_cast<uint32_t>(first_.size());
-    piece.inline_bytes.assign(first_.view());
+    piece.length = static_cast<uint32_t>(pending_.size());
+    piece.seal = co_await seal(pending_);
+    piece.inline_bytes.assign(pending_.view());
     pieces_.push_back(std::move(piece));
-    first_ = Buffer();
+    pending_ = Buffer();
   }
   co_return std::move(pieces_);
 }

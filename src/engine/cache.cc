@@ -8,8 +8,10 @@ namespace {
 constexpr size_t kEntryOverhead = 200;
 
 size_t cost(std::string_view key, const store::RecordPtr& record) {
-  const size_t content =
-      record == nullptr ? 0 : record->value.size() + record->refs.size() * sizeof(store::Ref);
+  const size_t content = record == nullptr
+                             ? 0
+                             : record->value.size() + record->refs.size() * sizeof(store::Ref) +
+                                   record->decoded.bytes();
   return kEntryOverhead + key.size() + content;
 }
 
@@ -37,6 +39,7 @@ RecordCache::Found RecordCache::find(std::string_view key) {
   }
   add(shard.hits, 1);
   found->second.used = true;
+  charge(shard, *found);  // It may have been decoded meanwhile.
   return {true, found->second.record, shard.version};
 }
 
@@ -72,12 +75,17 @@ void RecordCache::set(Shard& shard, std::string_view key, store::RecordPtr recor
     (shard.newest == nullptr ? shard.oldest : shard.newest->second.newer) = &*found;
     shard.newest = &*found;
   }
-  Entry& entry = found->second;
-  const size_t bytes = cost(key, record);
+  found->second.record = std::move(record);
+  charge(shard, *found);
+  while (shard.bytes > shard_budget_ && !shard.entries.empty()) evict_one(shard);
+}
+
+void RecordCache::charge(Shard& shard, Entries::value_type& item) {
+  Entry& entry = item.second;
+  const size_t bytes = cost(item.first, entry.record);
+  if (bytes == entry.bytes) return;
   add(shard.bytes, bytes - entry.bytes);
   entry.bytes = bytes;
-  entry.record = std::move(record);
-  while (shard.bytes > shard_budget_ && !shard.entries.empty()) evict_one(shard);
 }
 
 void RecordCache::evict_one(Shard& shard) {

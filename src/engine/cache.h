@@ -65,6 +65,7 @@ class RecordCache {
 
   Shard& shard_of(std::string_view key);
   void set(Shard& shard, std::string_view key, store::RecordPtr record);
+  static void charge(Shard& shard, Entries::value_type& item);
   static void evict_one(Shard& shard);
   static void unlink(Shard& shard, Entries::value_type* item);
   uint64_t sum(std::atomic<uint64_t> Shard::*counter) const;

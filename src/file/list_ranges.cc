@@ -82,7 +82,10 @@ Outcome list_ranges(Call& call) {
   if (const auto previous = call.query.find("prevsharesnapshot")) {
     auto before = co_await load_previous(call, *located, *previous, span);
     if (!before) co_return before.error();
-    runs = content::difference(*before, *pieces, span.offset, span.count);
+    auto differ =
+        co_await content::difference(call.store(), *before, *pieces, span.offset, span.count);
+    if (!differ) co_return service::storage_error(differ.error());
+    runs = std::move(*differ);
   } else {
     runs = content::written(*pieces);
   }

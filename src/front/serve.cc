@@ -85,14 +85,29 @@ Task<wire::Result<void>> Front::choose_version(Call& call) {
   co_return wire::Result<void>();
 }
 
+namespace {
+// ETags of blobs, containers and queues; those of entities are quoted in every version.
+void unquote_etag(http::Reply& reply) {
+  constexpr std::string_view kLine = "ETag: \"0x";
+  const size_t begin = reply.head.find(kLine);
+  if (begin == std::string::npos || (begin > 0 && reply.head[begin - 1] != '\n')) return;
+  const size_t open = begin + kLine.find('"');
+  reply.head.erase(reply.head.find('"', open + 1), 1);
+  reply.head.erase(open, 1);
+}
+}  // namespace
+
 // The headers that every reply carries.
 Task<void> Front::finish(Call& call, http::Reply& reply) {
   reply.header("x-ms-request-id", call.request_id);
   if (!call.version_text.empty()) reply.header("x-ms-version", call.version_text);
   const auto client_id = call.headers().get("x-ms-client-request-id");
   if (is_echoed(client_id)) reply.header("x-ms-client-request-id", client_id);
-  if (call.headers().has("Origin") && call.request.method != "OPTIONS" &&
-      !call.target.account.empty()) {
+  if (call.version < wire::kQuotedETags && call.version != wire::Version{}) unquote_etag(reply);
+  // Without an origin, caches must still learn whether the reply would differ for another.
+  const bool may_vary =
+      call.headers().has("Origin") || call.request.method == "GET" || call.request.method == "HEAD";
+  if (may_vary && call.request.method != "OPTIONS" && !call.target.account.empty()) {
     auto properties = co_await service::load_properties(call);
     if (properties) add_cors_headers(reply, call.request, properties->cors);
   }

@@ -5,9 +5,9 @@
 
 namespace kyanite::http {
 
-std::optional<std::string_view> Headers::find(std::string_view name) const {
+std::optional<std::string_view> Headers::search(std::string_view name) const {
   for (const auto& line : lines_) {
-    // A request looks for dozens of headers; the length and the last character tell most apart.
+    // The length and the last character tell most apart.
     if (line.name.size() != name.size() || name.empty()) continue;
     if (((line.name.back() ^ name.back()) & ~0x20) != 0) continue;
     if (equals_ignoring_case(line.name, name)) return line.value;

@@ -26,12 +26,21 @@ struct Header {
 // Header lines in the order received. Names compare ignoring case.
 class Headers {
  public:
-  void add(std::string_view name, std::string_view value) { lines_.push_back({name, value}); }
+  void add(std::string_view name, std::string_view value) {
+    lines_.push_back({name, value});
+    marks_ |= mark(name);
+  }
   // Gives the first line of that name this value, or adds one.
   void set(std::string_view name, std::string_view value);
-  void clear() { lines_.clear(); }
+  void clear() {
+    lines_.clear();
+    marks_ = 0;
+  }
   // The first line of that name. Absent and empty differ.
-  std::optional<std::string_view> find(std::string_view name) const;
+  std::optional<std::string_view> find(std::string_view name) const {
+    if ((marks_ & mark(name)) == 0) return {};
+    return search(name);
+  }
   // The value or "".
   std::string_view get(std::string_view name) const {
     return find(name).value_or(std::string_view());
@@ -43,7 +52,15 @@ class Headers {
   size_t size() const { return lines_.size(); }
 
  private:
+  // A request looks for dozens of headers, most of them absent: one bit a name tells most of those.
+  static uint64_t mark(std::string_view name) {
+    const auto last = static_cast<unsigned char>(name.empty() ? 0 : name.back() | 0x20);
+    return uint64_t{1} << ((name.size() * 7 + last) & 63);
+  }
+  std::optional<std::string_view> search(std::string_view name) const;
+
   std::vector<Header> lines_;
+  uint64_t marks_ = 0;
 };
 
 enum class BodyError {

@@ -74,6 +74,8 @@ Task<bool> send_reply(Connection& connection, http::Reply& reply, const http::Bo
   if (plan.send && stream != nullptr) {
     co_return co_await send_stream(connection, **stream, plan, head);
   }
+  Loop& loop = connection.shard().loop;
+  if (loop.crowded()) co_await loop.turn();
   iovec pieces[] = {piece_of(head), piece_of(plan.send ? http::body_in_memory(reply) : "")};
   co_return co_await connection.write_all(pieces);
 }

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "blob/service.h"
+#include "blob/website.h"
 #include "engine/engine.h"
 #include "file/service.h"
 #include "front/front.h"
@@ -36,12 +37,13 @@ constexpr std::chrono::seconds kTendInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                Listener::kFile};
+                                Listener::kFile, Listener::kWeb};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
   if (listener == Listener::kTable) return std::make_unique<table::TableService>();
   if (listener == Listener::kFile) return std::make_unique<file::FileService>();
+  if (listener == Listener::kWeb) return std::make_unique<blob::WebsiteService>();
   CHECK(listener == Listener::kBlob);
   return std::make_unique<blob::BlobService>();
 }
@@ -171,6 +173,8 @@ int run(const Settings& settings) {
 
   std::vector<std::unique_ptr<Hosted>> hosted;
   for (Listener listener : kServed) {
+    // Websites are open to anybody, so they are served to those who ask for it only.
+    if (listener == Listener::kWeb && !options[listener].named) continue;
     hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
   std::optional<Admin> admin;
@@ -195,6 +199,7 @@ int run(const Settings& settings) {
   if (!started) return fail(started.error());
   for (size_t i = 0; i < hosted.size(); ++i) {
     const ListenOptions& where = options[hosted[i]->listener];
+    if (hosted[i]->listener == Listener::kWeb) continue;  // Copies have their sources elsewhere.
     context.endpoints.add(*hosted[i]->service, where.host, (*started)[i].endpoint.port);
   }
   server.start();

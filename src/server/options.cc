@@ -142,6 +142,8 @@ constexpr Flag kFlags[] = {
     {"fileKeepAliveTimeout", 0, true, set_keep_alive<Listener::kFile>},
     {"smbHost", 0, true, set_host<Listener::kSmb>},
     {"smbPort", 0, true, set_port<Listener::kSmb>},
+    {"webHost", 0, true, set_host<Listener::kWeb>},
+    {"webPort", 0, true, set_port<Listener::kWeb>},
     {"adminHost", 0, true, set_host<Listener::kAdmin>},
     {"adminPort", 0, true, set_port<Listener::kAdmin>},
     {"location", 'l', true, set_location},
@@ -251,6 +253,8 @@ std::string_view name(Listener listener) {
       return "file";
     case Listener::kSmb:
       return "smb";
+    case Listener::kWeb:
+      return "web";
     case Listener::kAdmin:
       return "admin";
   }
@@ -263,6 +267,7 @@ Options::Options() {
   (*this)[Listener::kTable].port = 10002;
   (*this)[Listener::kFile].port = 10003;
   (*this)[Listener::kSmb].port = 10445;
+  (*this)[Listener::kWeb].port = 10080;
   (*this)[Listener::kAdmin].port = 10010;
 }
 
@@ -306,6 +311,7 @@ Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
   --tableHost HOST --tablePort PORT     Table, port 10002
   --fileHost HOST  --filePort PORT      File over REST, port 10003
   --smbHost HOST   --smbPort PORT       File over SMB, port 10445
+  --webHost HOST   --webPort PORT       static websites, port 10080; only if one is given
   --adminHost HOST --adminPort PORT     /healthz and /metrics, port 10010
   --blobKeepAliveTimeout S              close idle connections after S seconds;
                                         likewise queue..., table..., fileKeepAliveTimeout

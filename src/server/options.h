@@ -16,9 +16,10 @@ namespace kyanite::server {
 inline constexpr std::string_view kVersion = "0.1.0";
 
 // Everything the server can listen for. All but kAdmin carry users' data.
-enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kAdmin };
+enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kWeb, kAdmin };
 inline constexpr std::array kListeners = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                          Listener::kFile, Listener::kSmb,   Listener::kAdmin};
+                                          Listener::kFile, Listener::kSmb,   Listener::kWeb,
+                                          Listener::kAdmin};
 // As the flags spell it: "blob" of --blobPort.
 std::string_view name(Listener listener);
 

@@ -19,7 +19,8 @@ TEST(Options, Defaults) {
   const Options options = parsed({});
   const std::pair<Listener, int> ports[] = {{Listener::kBlob, 10000},  {Listener::kQueue, 10001},
                                             {Listener::kTable, 10002}, {Listener::kFile, 10003},
-                                            {Listener::kSmb, 10445},   {Listener::kAdmin, 10010}};
+                                            {Listener::kSmb, 10445},   {Listener::kWeb, 10080},
+                                            {Listener::kAdmin, 10010}};
   for (auto [listener, port] : ports) {
     EXPECT_EQ(options[listener].port, port) << name(listener);
     EXPECT_EQ(options[listener].host, "127.0.0.1") << name(listener);
@@ -56,6 +57,8 @@ TEST(Options, EveryFlagHasItsEffect) {
        [](auto& o) { return o[Listener::kFile].keep_alive_s == 9; }},
       {{"--smbHost", "b"}, [](auto& o) { return o[Listener::kSmb].host == "b"; }},
       {{"--smbPort", "4"}, [](auto& o) { return o[Listener::kSmb].port == 4; }},
+      {{"--webHost", "b"}, [](auto& o) { return o[Listener::kWeb].host == "b"; }},
+      {{"--webPort", "4"}, [](auto& o) { return o[Listener::kWeb].port == 4; }},
       {{"--adminHost", "c"}, [](auto& o) { return o[Listener::kAdmin].host == "c"; }},
       {{"--adminPort", "5"}, [](auto& o) { return o[Listener::kAdmin].port == 5; }},
       {{"--location", "/x"}, [](auto& o) { return o.location == "/x" && o.location_given; }},

@@ -13,6 +13,7 @@ std::string title(Listener listener) {
   return text;
 }
 
+// Its address is one of an account's in its path.
 bool is_http_service(Listener listener) {
   return listener != Listener::kSmb && listener != Listener::kAdmin;
 }
@@ -41,7 +42,7 @@ std::string connection_string(const std::vector<Started>& started, const auth::A
   text.append(";AccountKey=");
   text.append(show_key ? base64(account.keys[0].bytes()) : "<key of " + account.name + ">");
   for (const Started& service : started) {
-    if (!is_http_service(service.listener)) continue;
+    if (!is_http_service(service.listener) || service.listener == Listener::kWeb) continue;
     text.append(";").append(title(service.listener)).append("Endpoint=");
     text.append(url_of(service)).append("/").append(account.name);
   }

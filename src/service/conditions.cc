@@ -78,6 +78,12 @@ wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation o
   return asked;
 }
 
+wire::Result<void> refuse_conditions(const Call& call) {
+  auto asked = decode_conditions(call, concurrency::Operation::kUpdate, concurrency::kAcceptsNone);
+  if (!asked) return asked.error();
+  return {};
+}
+
 wire::Result<void> check_conditions(const Asked& asked, const concurrency::Target& target) {
   const auto decision =
       concurrency::evaluate(asked.operation, asked.accepts, asked.conditions, target);

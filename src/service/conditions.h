@@ -34,6 +34,9 @@ wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation o
                                       concurrency::ConditionSet accepts,
                                       const ConditionHeaders& names = {});
 
+// For operations that take no conditional header: 400 when one is there.
+wire::Result<void> refuse_conditions(const Call& call);
+
 // A read is judged by the rules of the request's version.
 concurrency::Operation read_operation(const Call& call);
 

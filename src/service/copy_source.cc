@@ -157,12 +157,11 @@ Task<wire::Result<void>> admit_source(const Call& outer, Call& source, bool trus
 
 Task<wire::Result<std::unique_ptr<http::Fetched>>> fetch_source(
     Call& call, const http::Url& url, const std::optional<ByteRange>& range,
-    const ConditionHeaders& conditions, bool with_credentials) {
+    const ConditionHeaders& conditions, bool with_credentials, http::Fetcher::Lines credentials) {
   if (call.context.fetcher == nullptr) {
     co_return wire::Error(Code::kCannotVerifyCopySource, 403)
         .saying("This server does not copy from other servers.");
   }
-  http::Fetcher::Lines credentials;
   const auto authorization = call.headers().find(kSourceAuthorization);
   if (authorization && with_credentials) {
     credentials.emplace_back("Authorization", *authorization);
@@ -177,26 +176,39 @@ Task<wire::Result<std::unique_ptr<http::Fetched>>> fetch_source(
 Task<wire::Result<std::optional<Uploaded>>> share_source(Call& call, const content::Place& place,
                                                          const content::Content& content,
                                                          const store::Guard& head, const Span& span,
-                                                         Hashes& hashes) {
+                                                         Hashes& hashes,
+                                                         const SourceCiphers& ciphers) {
   const auto failed = [](store::Error error) -> wire::Result<std::optional<Uploaded>> {
     if (error == store::Error::kConflict) return std::optional<Uploaded>();
     return storage_error(error);
   };
-  auto pieces = co_await content::load(call.store(), place, content, span.offset, span.count, head);
-  if (!pieces) co_return failed(pieces.error());
-  auto reader =
-      co_await content::Reader::open(call.store(), place, content, span.offset, span.count, head);
+  Uploaded uploaded;
+  uploaded.length = span.count;
+  if (ciphers.same) {
+    auto pieces =
+        co_await content::load(call.store(), place, content, span.offset, span.count, head);
+    if (!pieces) co_return failed(pieces.error());
+    uploaded.pieces = end_to_end(std::move(*pieces), span);
+  }
+  auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
+                                               span.count, head, ciphers.from);
   if (!reader) co_return failed(reader.error());
+  content::Writer writer(call.store(), ciphers.to);
   for (uint64_t left = span.count; left > 0;) {
     auto bytes = co_await (*reader)->next(false);
     if (!bytes) co_return storage_error(bytes.error());
-    const Buffer& chunk = std::get<Buffer>(*bytes);
-    co_await hashes.update(call.context.workers, chunk.view());
+    Buffer& chunk = std::get<Buffer>(*bytes);
     left -= chunk.size();
+    co_await hashes.update(call.context.workers, chunk.view());
+    if (ciphers.same) continue;
+    if (auto added = co_await writer.add(std::move(chunk)); !added)
+      co_return storage_error(added.error());
   }
-  Uploaded uploaded;
-  uploaded.pieces = end_to_end(std::move(*pieces), span);
-  uploaded.length = span.count;
+  if (!ciphers.same) {
+    auto pieces = co_await writer.finish();
+    if (!pieces) co_return storage_error(pieces.error());
+    uploaded.pieces = std::move(*pieces);
+  }
   uploaded.md5 = hashes.md5();
   uploaded.crc64 = hashes.crc64();
   co_return std::optional<Uploaded>(std::move(uploaded));
@@ -204,10 +216,10 @@ Task<wire::Result<std::optional<Uploaded>>> share_source(Call& call, const conte
 
 Task<wire::Result<Uploaded>> receive_source(Call& call, http::Fetched& from,
                                             const std::optional<ByteRange>& range, uint64_t most,
-                                            Hashes& hashes) {
+                                            Hashes& hashes, content::CipherPtr cipher) {
   uint64_t skip = range && from.status() == 200 ? range->first : 0;
   const uint64_t end = range && range->last ? *range->last - range->first + 1 : UINT64_MAX;
-  content::Writer writer(call.store());
+  content::Writer writer(call.store(), std::move(cipher));
   Uploaded uploaded;
   while (uploaded.length < end) {
     auto chunk = co_await from.next();

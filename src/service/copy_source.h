@@ -50,22 +50,31 @@ wire::Result<void> resolve_source(Call& source);
 Task<wire::Result<void>> admit_source(const Call& outer, Call& source, bool trusted);
 
 // Asks another server for the source, or a range of it, under the conditions that the request's
-// `conditions` headers name. `with_credentials`: x-ms-copy-source-authorization is passed on. The
-// status of the reply is the caller's to judge.
+// `conditions` headers name. `with_credentials`: x-ms-copy-source-authorization is passed on, with
+// what else is in `credentials`. The status of the reply is the caller's to judge.
 Task<wire::Result<std::unique_ptr<http::Fetched>>> fetch_source(
     Call& call, const http::Url& url, const std::optional<ByteRange>& range,
-    const ConditionHeaders& conditions, bool with_credentials);
+    const ConditionHeaders& conditions, bool with_credentials,
+    http::Fetcher::Lines credentials = {});
+
+// The ciphers of a source and of its copy, for what is encrypted with customers' keys.
+struct SourceCiphers {
+  content::CipherPtr from;
+  content::CipherPtr to;
+  bool same = true;  // Both have the same key or none.
+};
 
 // Pieces, end to end from offset 0, and hashes of a part of an object of this server; nothing when
-// it was changed meanwhile.
+// it was changed meanwhile. The pieces are shared unless they have to be encrypted anew.
 Task<wire::Result<std::optional<Uploaded>>> share_source(Call& call, const content::Place& place,
                                                          const content::Content& content,
                                                          const store::Guard& head, const Span& span,
-                                                         Hashes& hashes);
+                                                         Hashes& hashes,
+                                                         const SourceCiphers& ciphers = {});
 // Receives and stores what another server sends, at most `most` bytes (413 beyond). A server that
 // ignores ranges sends the whole.
 Task<wire::Result<Uploaded>> receive_source(Call& call, http::Fetched& from,
                                             const std::optional<ByteRange>& range, uint64_t most,
-                                            Hashes& hashes);
+                                            Hashes& hashes, content::CipherPtr cipher = nullptr);
 
 }  // namespace kyanite::service

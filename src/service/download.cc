@@ -2,8 +2,10 @@
 
 #include "base/bytes.h"
 #include "service/body.h"
+#include "service/content_stream.h"
 #include "service/storage.h"
 #include "wire/crc64.h"
+#include "wire/structured.h"
 
 namespace kyanite::service {
 
@@ -13,22 +15,6 @@ namespace {
 
 // Ranges whose hash is asked for are read into memory, hence the limit.
 constexpr uint64_t kMaxHashedRange = 4 * 1024 * 1024;
-
-class ContentStream final : public http::BodyStream {
- public:
-  ContentStream(std::unique_ptr<content::Reader> reader, store::Hold hold)
-      : reader_(std::move(reader)), hold_(std::move(hold)) {}
-
-  Task<Result<os::Bytes, http::StreamError>> next() override {
-    auto bytes = co_await reader_->next(true);
-    if (!bytes) co_return http::StreamError::kFailed;
-    co_return std::move(*bytes);
-  }
-
- private:
-  std::unique_ptr<content::Reader> reader_;
-  store::Hold hold_;  // The bytes stay until the last one is sent.
-};
 
 Task<store::Result<std::string>> read_whole(content::Reader& reader, uint64_t length) {
   std::string out;
@@ -74,6 +60,10 @@ wire::Result<Download> decode_download(const Call& call) {
   auto range = decode_range(call);
   if (!range) return range.error();
   wanted.range = *range;
+  const auto form = call.headers().find(wire::kStructuredBody);
+  if (form && !wire::is_structured_form(*form))
+    return wire::invalid_header(wire::kStructuredBody, *form);
+  wanted.structured = form.has_value();
   const auto wants = [&](std::string_view header) {
     return equals_ignoring_case(call.headers().get(header), "true");
   };
@@ -84,13 +74,15 @@ wire::Result<Download> decode_download(const Call& call) {
   const std::string_view header =
       md5 ? "x-ms-range-get-content-md5" : "x-ms-range-get-content-crc64";
   if (!wanted.range) return wire::invalid_header(header, "true");
+  wanted.structured = false;
   wanted.hash = md5 ? RangeHash::kMd5 : RangeHash::kCrc64;
   return wanted;
 }
 
 Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Download& wanted,
                                         const content::Place& place,
-                                        const content::Content& content, const store::Guard& head) {
+                                        const content::Content& content, const store::Guard& head,
+                                        content::CipherPtr cipher) {
   Span span{0, content.length};
   if (wanted.range) {
     const auto clipped = clip(*wanted.range, content.length);
@@ -100,8 +92,8 @@ Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Do
   if (wanted.hash != RangeHash::kNone && span.count > kMaxHashedRange) {
     co_return wire::invalid_header("x-ms-range-get-content-md5", "true");
   }
-  auto reader =
-      co_await content::Reader::open(call.store(), place, content, span.offset, span.count, head);
+  auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
+                                               span.count, head, std::move(cipher));
   if (!reader) {
     if (reader.error() == store::Error::kConflict) co_return false;
     co_return storage_error(reader.error());
@@ -113,6 +105,10 @@ Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Do
     if (!bytes) co_return storage_error(bytes.error());
     encode_range_hash(reply, wanted.hash, *bytes);
     reply.body = std::move(*bytes);
+  } else if (wanted.structured) {
+    reply.header(wire::kStructuredBody, wire::kStructuredForm);
+    reply.header(wire::kStructuredContentLength, span.count);
+    set_structured_body(reply, call, std::move(*reader), span.count);
   } else if (auto whole = (*reader)->whole()) {
     reply.body = http::Reply::Shared{std::move(whole->owner), whole->bytes};
   } else if (span.count > 0) {

@@ -41,6 +41,28 @@ Task<wire::Result<Loaded<T>>> load(Call& call, const store::Key& key) {
   co_return decode_loaded<T>(std::move(*record));
 }
 
+// The same for operations that only read: a record that many requests read is decoded once.
+template <class T>
+struct Shared {
+  store::RecordPtr record;
+  std::shared_ptr<const T> value;  // null: absent
+};
+
+template <class T>
+Task<wire::Result<Shared<T>>> load_shared(Call& call, const store::Key& key) {
+  auto record = co_await call.store().get(key);
+  if (!record) co_return storage_error(record.error());
+  Shared<T> shared;
+  if (*record != nullptr) {
+    const std::string_view bytes = (*record)->value;
+    const T* value = (*record)->decoded.template get<T>([&] { return store::decode<T>(bytes); });
+    if (value == nullptr) co_return storage_error(store::Error::kCorrupt);
+    shared.value = std::shared_ptr<const T>(*record, value);
+  }
+  shared.record = std::move(*record);
+  co_return shared;
+}
+
 template <class T>
 store::RecordPtr to_record(const T& value) {
   auto record = std::make_shared<store::Record>();

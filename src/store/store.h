@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "os/file.h"
+#include "store/decoded.h"
 #include "store/key.h"
 
 namespace kyanite::store {
@@ -55,7 +56,8 @@ struct Ref {
 struct Record {
   std::string value;
   std::vector<Ref> refs;
-  bool operator==(const Record&) const = default;
+  DecodedSlot decoded = {};
+  bool operator==(const Record& other) const { return value == other.value && refs == other.refs; }
 };
 using RecordPtr =
     std::shared_ptr<const Record>;  // Null: absent. Shared with the store's cache, hence const.

@@ -29,6 +29,7 @@ struct Version {
 };
 
 // Cuts of behaviour; the names say what begins there.
+inline constexpr Version kQuotedETags{20110818};
 inline constexpr Version kSharedAccessWithVersion{20120212};
 inline constexpr Version kAsynchronousCopies{20120212};
 inline constexpr Version kMixedReadConditions{20130815};

@@ -1,26 +1,14 @@
 // OAuth tokens and what is delegated with them, over TLS: tokens of our own making, user delegation keys and SAS.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import crypto from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import {
   AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions, StorageSharedKeyCredential,
   generateBlobSASQueryParameters,
 } from '@azure/storage-blob';
-import { ACCOUNT, KEY, Server } from './server.mjs';
+import { ACCOUNT, KEY, Server, tlsFlags } from './server.mjs';
 
-process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; // The certificate is made below.
-
-const folder = await mkdtemp(path.join(tmpdir(), 'kyanite-cert-'));
-after(() => rm(folder, { recursive: true }));
-const [certificate, privateKey] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
-execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=127.0.0.1',
-  '-keyout', privateKey, '-out', certificate], { stdio: 'ignore' });
-
-const server = await Server.forThisFile({ flags: ['--oauth', 'basic', '--cert', certificate, '--key', privateKey] });
+const server = await Server.forThisFile({ flags: ['--oauth', 'basic', ...(await tlsFlags())] });
 const once = { retryOptions: { maxTries: 1 } };
 const owner = new BlobServiceClient(server.blobUrl, new StorageSharedKeyCredential(ACCOUNT, KEY), once);
 const minutes = (count) => new Date(Date.now() + count * 60_000);

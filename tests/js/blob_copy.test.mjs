@@ -89,7 +89,7 @@ test('append, page and snapshot sources', async () => {
 test('a source that is missing or not readable', async () => {
   const to = target();
   const missing = sources.getBlockBlobClient('not-there');
-  await assert.rejects(to.beginCopyFromURL(missing.url), (error) => error.statusCode === 404);
+  await assert.rejects(to.beginCopyFromURL(missing.url), refused(404, 'CannotVerifyCopySource'));
   await assert.rejects(to.syncCopyFromURL(withSas(missing)), refused(404, 'CannotVerifyCopySource'));
   await assert.rejects(to.syncCopyFromURL('not a url'), (error) => error.statusCode === 400);
   assert.equal(await picture(to), 'absent');

@@ -1,6 +1,6 @@
 // Starts a Kyanite of its own for a test file, on ports the system chooses and data that vanishes with it.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -117,6 +117,18 @@ export class Server {
   async #removeLocation() {
     if (this.ownsLocation) await rm(this.location, { recursive: true, force: true });
   }
+}
+
+// Flags that make a server speak TLS with a certificate of its own, which vanishes after the tests of the file. Clients of this
+// process then trust every certificate.
+export async function tlsFlags() {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  const folder = await mkdtemp(path.join(tmpdir(), 'kyanite-cert-'));
+  after(() => rm(folder, { recursive: true }));
+  const [certificate, privateKey] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=127.0.0.1',
+    '-keyout', privateKey, '-out', certificate], { stdio: 'ignore' });
+  return ['--cert', certificate, '--key', privateKey];
 }
 
 // Runs the binary to its end, for what it prints or refuses.

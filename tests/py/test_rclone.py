@@ -9,7 +9,7 @@ from azure.storage.blob import BlobServiceClient
 
 import harness
 
-MANY = 300
+MANY = 10_000
 
 
 class RcloneTest(harness.ServerTestCase):
@@ -21,8 +21,8 @@ class RcloneTest(harness.ServerTestCase):
     def rclone(self, *arguments):
         environment = dict(os.environ, RCLONE_CONFIG="/dev/null", RCLONE_CONFIG_KY_TYPE="azureblob",
                            RCLONE_CONFIG_KY_USE_EMULATOR="true", RCLONE_CONFIG_KY_ENDPOINT=self.server.blob_url)
-        command = ["rclone", "--retries", "1", "--low-level-retries", "1", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+        command = ["rclone", "--retries", "1", "--low-level-retries", "1", "--transfers", "16", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
         self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
         return done.stdout
 

@@ -44,7 +44,7 @@ class Connection:
 
     async def request(self, method, path, query=None, headers=None, body=b""):
         """`path` is below the account: /container/blob."""
-        head = self._head(method, path, query or {}, headers or {}, body)
+        head = self.head(method, path, query or {}, headers or {}, body)
         try:
             async with asyncio.timeout(REPLY_TIMEOUT_S):
                 if self._writer is None:
@@ -61,7 +61,11 @@ class Connection:
             self._writer.transport.abort()
         self._reader = self._writer = None
 
-    def _head(self, method, path, query, headers, body):
+    def url(self, path):
+        return f"http://{self._host}:{self._port}/{self._account}{urllib.parse.quote(path, safe=PATH_SAFE)}"
+
+    def head(self, method, path, query, headers, body):
+        """Request line and headers, signed."""
         path = f"/{self._account}{urllib.parse.quote(path, safe=PATH_SAFE)}"
         fields = {"x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": VERSION,
                   **{name.lower(): value for name, value in headers.items()}}

@@ -41,6 +41,7 @@ class State:
     blocks: dict = dataclasses.field(default_factory=dict)  # Committed ones by id, in order.
     staged: dict = dataclasses.field(default_factory=dict)  # Uncommitted ones by id.
     snapshots: dict = dataclasses.field(default_factory=dict)  # Content by x-ms-snapshot; None: not learnt yet.
+    marks: dict = dataclasses.field(default_factory=dict)  # Of an existing blob; see marks.py.
 
     def but(self, **changes):
         return dataclasses.replace(copy.copy(self), **changes)
@@ -90,6 +91,8 @@ def differences(seen, wanted, etag_before):
             return f"ETag {seen.etag} did not change with the blob"
         if seen.metadata != wanted.metadata:
             return f"metadata is {seen.metadata}, should be {wanted.metadata}"
+        if seen.marks != wanted.marks:
+            return f"it has {seen.marks}, should have {wanted.marks}"
         if (seen.lease is None) != (wanted.lease is None):
             return "the lease is gone" if wanted.lease else "there is a lease nobody was given"
     blocks = {block: len(data) for block, data in wanted.blocks.items()}

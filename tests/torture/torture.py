@@ -24,6 +24,7 @@ import harness
 import files
 import sabotage
 from client import Connection, Disconnected
+from containers import ContainerClient
 from model import Blob
 from queues import QueueClient
 from shared import Counter, Log
@@ -33,6 +34,7 @@ from workload import CONTAINER, KINDS, Client, Wrong
 
 CLIENTS = 32
 BLOBS_EACH = 6
+CONTAINER_CLIENTS = 4
 TABLE_CLIENTS = 6
 QUEUE_CLIENTS = 6
 FILE_CLIENTS = 8
@@ -61,6 +63,7 @@ class Run:
         self.owned = [[Blob(f"client{c:02}-{KINDS[b % len(KINDS)]}-{b}", KINDS[b % len(KINDS)]) for b in range(BLOBS_EACH)]
                       for c in range(CLIENTS)]
         self.counter, self.log = Counter(), Log()
+        self.containers = [ContainerClient(number, self.report) for number in range(CONTAINER_CLIENTS)]
         self.tables = [TableClient(number, self.report) for number in range(TABLE_CLIENTS)]
         self.queues = [QueueClient(number, self.report) for number in range(QUEUE_CLIENTS)]
         self.files = [files.FileClient(number, self.report) for number in range(FILE_CLIENTS)]
@@ -73,7 +76,7 @@ class Run:
 
     def start(self):
         began = time.monotonic()
-        self.server = harness.Server(location=self.location)
+        self.server = harness.Server("--setting", "blobImmutability=true", location=self.location)
         self.report.starts_s.append(time.monotonic() - began)
 
     def connect(self, service="Blob"):
@@ -82,7 +85,8 @@ class Run:
 
     async def prepare(self):
         connection = self.connect()
-        reply = await connection.request("PUT", f"/{CONTAINER}", {"restype": "container"})
+        reply = await connection.request("PUT", f"/{CONTAINER}", {"restype": "container"},
+                                         {"x-ms-blob-public-access": "blob"})
         if reply.status != 201:
             raise Wrong(f"creating the container: {reply.status} {reply.code}")
         await self.counter.create(connection)
@@ -95,11 +99,6 @@ class Run:
         await files.create_share(connection)
         for client in [*self.files, self.shuffle]:
             await client.create(connection)
-
-    @property
-    def owners(self):
-        """The clients by service that own what they change."""
-        return ("Table", self.tables), ("Queue", self.queues), ("File", self.files)
 
     async def load_and_kill(self):
         """All clients at once, until the server is killed in their midst."""
@@ -119,7 +118,7 @@ class Run:
         clients = []
         for number, owned in enumerate(self.owned):
             clients.append(Client(self.connect(), owned, self.seeded("blob", number), self.report).run())
-        for service, members in self.owners:
+        for service, members in self.members():
             for number, client in enumerate(members):
                 clients.append(client.run(self.connect(service), self.seeded(service, number)))
         for number in range(SHUFFLERS):
@@ -135,6 +134,10 @@ class Run:
         await asyncio.gather(*tasks)
         self.report.in_flight += sum(blob.pending is not None for blob in self.blobs)
         return problems
+
+    def members(self):
+        """Clients that own one thing each and check it themselves."""
+        return ("Blob", self.containers), ("Table", self.tables), ("Queue", self.queues), ("File", self.files)
 
     def seeded(self, *what):
         return random.Random(f"{self.seed}/{self.report.cycles}/{what}")
@@ -158,9 +161,9 @@ class Run:
 
     async def verify(self):
         problems = await verify(self.connect, self.blobs, [self.counter, self.log])
-        checks = [(service, client.check) for service, members in self.owners for client in members]
+        checks = [(service, client.check) for service, members in self.members() for client in members]
         checks += [("File", self.shuffle.check), ("File", files.check_share)]
-        connections = {service: self.connect(service) for service, _ in self.owners}
+        connections = {service: self.connect(service) for service, _ in self.members()}
         for service, check in checks:
             try:
                 complaint = await check(connections[service])

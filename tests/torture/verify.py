@@ -53,6 +53,7 @@ async def observe(connection, blob, snapshots):
         seen.content, seen.etag = reply.body, reply.etag
         seen.metadata = {name.removeprefix(prefix): value for name, value in reply.headers.items() if name.startswith(prefix)}
         seen.lease = "some" if reply.headers.get("x-ms-lease-state") == "leased" else None
+        seen.marks = await observe_marks(connection, blob)
     if blob.kind == "staged":
         blocks = await get(connection, path_of(blob), {"comp": "blocklist", "blocklisttype": "all"}, missing_ok=True)
         if blocks is not None:
@@ -62,6 +63,20 @@ async def observe(connection, blob, snapshots):
     for instant in snapshots:
         seen.snapshots[instant] = (await get(connection, path_of(blob), {"snapshot": instant})).body
     return seen
+
+
+async def observe_marks(connection, blob):
+    reply = await connection.request("HEAD", path_of(blob))
+    if reply.status != 200:
+        raise Unreadable(f"HEAD {path_of(blob)}: {reply.status} {reply.code}")
+    headers, tags = reply.headers, {}
+    if "x-ms-tag-count" in headers:
+        listed = await get(connection, path_of(blob), {"comp": "tags"})
+        tags = {tag.findtext("Key"): tag.findtext("Value") for tag in xml.etree.ElementTree.fromstring(listed.body).iter("Tag")}
+    return {"type": headers.get("content-type"), "tags": tags, "sealed": headers.get("x-ms-blob-sealed") == "true",
+            "tier": None if "x-ms-access-tier-inferred" in headers else headers.get("x-ms-access-tier"),
+            "held": headers.get("x-ms-legal-hold") == "true", "kept": "x-ms-immutability-policy-until-date" in headers,
+            "sequence": headers.get("x-ms-blob-sequence-number")}
 
 
 def sizes_of(blocks):

@@ -2,9 +2,10 @@
 crash at any moment leaves the state before and the state after, and nothing else, as right answers."""
 
 import base64
-import uuid
 
 from client import Disconnected
+from copies import CopyChanges
+from marks import MarkChanges, fresh_marks
 
 CONTAINER = "torture"
 KIB = 1024
@@ -24,8 +25,10 @@ def path_of(blob):
     return f"/{CONTAINER}/{blob.name}"
 
 
-class Client:
+class Client(MarkChanges, CopyChanges):
     """One connection and the blobs that only it writes."""
+
+    container = CONTAINER
 
     def __init__(self, connection, blobs, random, report):
         self._connection, self._blobs, self._random, self._report = connection, blobs, random, report
@@ -40,7 +43,9 @@ class Client:
 
     async def step(self):
         blob = self._random.choice(self._blobs)
-        choices = [(operation, weight) for operation, weight, possible in OPERATIONS[blob.kind] if possible(blob.state)]
+        operations = next((ends for mark, ends in ENDS.items() if there(blob.state) and blob.state.marks[mark]),
+                          OPERATIONS[blob.kind])
+        choices = [(operation, weight) for operation, weight, possible in operations if possible(blob.state)]
         [operation] = self._random.choices([o for o, _ in choices], [w for _, w in choices])
         await operation(self, blob)
 
@@ -82,7 +87,8 @@ class Client:
             headers["If-None-Match"] = "*"
         elif self._random.random() < 0.5:
             headers["If-Match"] = blob.state.etag
-        after = blob.state.but(content=content, etag=None, metadata=metadata, blocks={}, staged={})
+        after = blob.state.but(content=content, etag=None, metadata=metadata, blocks={}, staged={},
+                               marks=fresh_marks(blob.kind))
         await self._change(blob, after, 201, "PUT", headers=headers, body=content)
 
     async def put_stale(self, blob):
@@ -105,21 +111,28 @@ class Client:
         after = blob.state.but(content=None, etag=None, metadata={}, lease=None, blocks={}, snapshots={})
         await self._change(blob, after, 202, "DELETE", headers=headers)
 
+    async def delete_by_batch(self, blob):
+        """As the only part of a batch; the reply to the batch is no promise, that to the part is."""
+        path = path_of(blob)
+        headers = {"x-ms-delete-snapshots": "include", "content-id": "0"}
+        if blob.state.lease is not None:
+            headers["x-ms-lease-id"] = blob.state.lease
+        part = self._connection.head("DELETE", path, {}, headers, b"")
+        body = (b"--part\r\ncontent-type: application/http\r\ncontent-transfer-encoding: binary\r\ncontent-id: 0\r\n\r\n"
+                + part + b"--part--\r\n")
+        blob.pending = after = blob.state.but(content=None, etag=None, metadata={}, lease=None, blocks={}, snapshots={})
+        reply = await self._connection.request("POST", f"/{CONTAINER}", {"restype": "container", "comp": "batch"},
+                                               {"content-type": "multipart/mixed; boundary=part"}, body)
+        blob.pending = None
+        if reply.status != 202 or b"HTTP/1.1 202" not in reply.body:
+            raise Wrong(f"a batch that deletes {blob.name}: {reply.status} {reply.body[-300:]}")
+        blob.old_etag, blob.state = blob.state.etag, after
+        self._report.acknowledged += 1
+
     async def snapshot(self, blob):
         after = blob.state.but(snapshots={**blob.state.snapshots, None: blob.state.content})
         reply = await self._change(blob, after, 201, "PUT", {"comp": "snapshot"})
         blob.state.snapshots[reply.headers["x-ms-snapshot"]] = blob.state.snapshots.pop(None)
-
-    # Leases.
-
-    async def acquire(self, blob):
-        lease = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
-        headers = {"x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1", "x-ms-proposed-lease-id": lease}
-        await self._change(blob, blob.state.but(lease=lease), 201, "PUT", {"comp": "lease"}, headers)
-
-    async def release(self, blob):
-        headers = {"x-ms-lease-action": "release"}
-        await self._change(blob, blob.state.but(lease=None), 200, "PUT", {"comp": "lease"}, headers)
 
     async def put_without_lease(self, blob):
         headers = {"x-ms-blob-type": "BlockBlob"}
@@ -141,13 +154,14 @@ class Client:
         chosen = self._random.sample(sorted(known), self._random.randint(1, len(known)))
         xml = "<BlockList>" + "".join(f"<Latest>{block}</Latest>" for block in chosen) + "</BlockList>"
         blocks = {block: known[block] for block in chosen}
-        after = blob.state.but(content=b"".join(blocks.values()), etag=None, metadata={}, blocks=blocks, staged={})
+        after = blob.state.but(content=b"".join(blocks.values()), etag=None, metadata={}, blocks=blocks, staged={},
+                               marks=fresh_marks(blob.kind))
         await self._change(blob, after, 201, "PUT", {"comp": "blocklist"}, body=xml.encode())
 
     # Append blobs.
 
     async def create_append(self, blob):
-        after = blob.state.but(content=b"", etag=None, metadata={})
+        after = blob.state.but(content=b"", etag=None, metadata={}, marks=fresh_marks(blob.kind))
         await self._change(blob, after, 201, "PUT", headers={"x-ms-blob-type": "AppendBlob"})
 
     async def append(self, blob):
@@ -163,23 +177,29 @@ class Client:
 
     async def create_page(self, blob):
         headers = {"x-ms-blob-type": "PageBlob", "x-ms-blob-content-length": str(PAGE_BLOB_SIZE)}
-        after = blob.state.but(content=bytes(PAGE_BLOB_SIZE), etag=None, metadata={})
+        after = blob.state.but(content=bytes(PAGE_BLOB_SIZE), etag=None, metadata={}, marks=fresh_marks(blob.kind))
         await self._change(blob, after, 201, "PUT", headers=headers)
 
-    def _page_range(self):
-        pages = self._random.randint(1, 32)
-        begin = self._random.randrange(PAGE_BLOB_SIZE // PAGE - pages + 1) * PAGE
+    def _page_range(self, blob):
+        pages = self._random.randint(1, min(32, len(blob.state.content) // PAGE))
+        begin = self._random.randrange(len(blob.state.content) // PAGE - pages + 1) * PAGE
         return begin, begin + pages * PAGE
 
+    async def resize(self, blob):
+        size = self._random.randint(1, 2 * PAGE_BLOB_SIZE // PAGE) * PAGE
+        content = blob.state.content[:size] + bytes(max(0, size - len(blob.state.content)))
+        headers = {"x-ms-blob-content-length": str(size)}
+        await self._change(blob, blob.state.but(content=content, etag=None), 200, "PUT", {"comp": "properties"}, headers)
+
     async def put_page(self, blob):
-        begin, end = self._page_range()
+        begin, end = self._page_range(blob)
         content = blob.next_content(end - begin)
         headers = {"x-ms-page-write": "update", "x-ms-range": f"bytes={begin}-{end - 1}"}
         after = blob.state.but(content=blob.state.content[:begin] + content + blob.state.content[end:], etag=None)
         await self._change(blob, after, 201, "PUT", {"comp": "page"}, headers, content)
 
     async def clear_page(self, blob):
-        begin, end = self._page_range()
+        begin, end = self._page_range(blob)
         headers = {"x-ms-page-write": "clear", "x-ms-range": f"bytes={begin}-{end - 1}"}
         after = blob.state.but(content=blob.state.content[:begin] + bytes(end - begin) + blob.state.content[end:], etag=None)
         await self._change(blob, after, 201, "PUT", {"comp": "page"}, headers)
@@ -197,36 +217,61 @@ def absent(state):
     return state.content is None
 
 
+def appendable(state):
+    return there(state) and len(state.content) < MOST_APPENDED and not state.marks["sealed"]
+
+
 # By kind of blob: what may be done, how often, and when it is possible.
 COMMON = [
     (Client.set_metadata, 2, there),
     # Whether uncommitted blocks outlive their blob is not a question of durability.
     (Client.delete, 1, lambda state: there(state) and not state.staged),
+    (Client.delete_by_batch, 0.5, lambda state: there(state) and not state.staged),
     (Client.snapshot, 1, lambda state: there(state) and len(state.snapshots) < MOST_SNAPSHOTS),
     (Client.acquire, 1, lambda state: there(state) and state.lease is None),
-    (Client.release, 2, lambda state: there(state) and state.lease is not None),
+    (Client.release, 1, lambda state: there(state) and state.lease is not None),
+    (Client.renew_lease, 1, lambda state: there(state) and state.lease is not None),
+    (Client.break_lease, 1, lambda state: there(state) and state.lease is not None),
+    (Client.set_properties, 1, there),
+    (Client.set_tags, 1, there),
+    (Client.set_expiry, 0.5, there),
+    (Client.hold, 0.3, there),
+    (Client.keep, 0.3, there),
 ]
+# What a blob with such a mark still allows.
+ENDS = {"held": [(Client.end_hold, 1, always)], "kept": [(Client.end_keep, 1, always)]}
 OPERATIONS = {
     "block": [
         *COMMON,
         (Client.put, 8, always),
         (Client.put_stale, 1, there),
         (Client.put_without_lease, 1, lambda state: there(state) and state.lease is not None),
+        (Client.set_tier, 1, there),
+        (Client.copy, 2, always),
+        (Client.copy_from_url, 1, always),
+        (Client.put_from_url, 1, always),
     ],
     "staged": [
         *COMMON,
         (Client.put_block, 6, always),
+        (Client.put_block_from_url, 2, always),
         (Client.put_block_list, 3, lambda state: bool(state.blocks or state.staged)),
+        (Client.set_tier, 1, there),
     ],
     "append": [
         *COMMON,
         (Client.create_append, 1, absent),
-        (Client.append, 8, lambda state: there(state) and len(state.content) < MOST_APPENDED),
+        (Client.append, 8, appendable),
+        (Client.append_from_url, 2, appendable),
+        (Client.seal, 0.3, lambda state: there(state) and not state.marks["sealed"]),
     ],
     "page": [
         *COMMON,
         (Client.create_page, 1, absent),
         (Client.put_page, 6, there),
         (Client.clear_page, 2, there),
+        (Client.put_page_from_url, 2, there),
+        (Client.resize, 1, there),
+        (Client.set_sequence_number, 1, there),
     ],
 }
