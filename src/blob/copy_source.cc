@@ -33,15 +33,31 @@ bool is_trusted(const Call& outer, const Call& source, CopyFamily family) {
          !source.query.has("sig") && !source.headers().has("Authorization");
 }
 
-Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamily family,
-                                      bool& trusted) {
-  if (source.service->kind() != wire::Service::kBlob)
-    co_return wire::Error(Code::kInvalidSourceUri);
-  if (auto resolved = service::resolve_source(source); !resolved) co_return resolved.error();
-  trusted = is_trusted(outer, source, family);
-  if (auto admitted = co_await service::admit_source(outer, source, trusted); !admitted)
+// A file, as the block blob that its copy will be.
+Task<wire::Result<void>> find_file(Call& file, Source& source) {
+  auto object = co_await file.service->source(file);
+  if (!object) co_return object.error();
+  auto blob = std::make_shared<Blob>();
+  blob->changed = object->changed;
+  blob->content = object->content;
+  blob->http = std::move(object->http);
+  blob->metadata = std::move(object->metadata);
+  source.found = {object->space, {}, object->head.expected, std::move(blob)};
+  source.partition = std::move(object->partition);
+  source.guard = std::move(object->head);
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFamily family,
+                                     bool& trusted) {
+  Call& call = source.call->call();
+  if (auto resolved = service::resolve_source(call); !resolved) co_return resolved.error();
+  trusted = is_trusted(outer, call, family);
+  if (auto admitted = co_await service::admit_source(outer, call, trusted); !admitted)
     co_return admitted.error();
-  auto found = co_await find_source_blob(source);
+  if (call.service->kind() == wire::Service::kFile) co_return co_await find_file(call, source);
+  if (call.service->kind() != wire::Service::kBlob) co_return wire::Error(Code::kInvalidSourceUri);
+  auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
   auto key = family == CopyFamily::kCopyBlob ? wire::Result<MaybeKey>(MaybeKey())
                                              : decode_customer_key(outer, kSourceKey);
@@ -51,7 +67,10 @@ Task<wire::Result<Found>> find_source(const Call& outer, Call& source, CopyFamil
   // Copy Blob may bring an archived blob back.
   if (found->blob->tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
     co_return wire::Error(Code::kBlobArchived);
-  co_return std::move(*found);
+  source.found = std::move(*found);
+  source.partition = call.target.object;
+  source.guard = {head_key(call, source.found.space, source.found.row), source.found.record};
+  co_return wire::Result<void>();
 }
 
 wire::Result<void> check_source_conditions(const Call& call, CopyFamily family, const Blob& blob) {
@@ -193,10 +212,6 @@ wire::Error source_condition_error(CopyFamily family, const concurrency::Decisio
   return source_error(family, wire::Error(Code::kConditionNotMet, status));
 }
 
-store::Guard Source::head() const {
-  return {head_key(call->call(), found.space, found.row), found.record};
-}
-
 Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
                                        const std::optional<ByteRange>& range) {
   auto url = service::decode_source_url(call);
@@ -209,14 +224,13 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.url = service::without_signature(call.headers().get("x-ms-copy-source"));
   source.call = std::make_unique<service::SourceCall>(call, *url, *service);
   bool trusted = false;
-  auto found = co_await find_source(call, source.call->call(), family, trusted);
+  auto found = co_await find_source(call, source, family, trusted);
   // Whoever may read the source anyway is told what is wrong with it in its own words, unless there
   // is none.
   if (!found) {
     const bool own_words = trusted && found.error().status != 404;
     co_return own_words ? found.error() : source_error(family, found.error());
   }
-  source.found = std::move(*found);
   if (auto met = check_source_conditions(call, family, *source.found.blob); !met)
     co_return met.error();
   co_return std::move(source);

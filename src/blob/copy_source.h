@@ -35,13 +35,16 @@ wire::Error source_condition_error(CopyFamily family, const concurrency::Decisio
 struct Source {
   http::Url full_url;
   std::string url;  // as the copy's properties show it: without the SAS signature
-  std::unique_ptr<service::SourceCall> call;  // Set when it is a blob of this server,
-  Found found;                                // this one, with the key that came along for it.
-  std::unique_ptr<http::Fetched> fetched;     // Else set: the reply of the other server.
+  std::unique_ptr<service::SourceCall> call;  // Set when it is in this server:
+  // the blob with the key that came along for it, or a file as if it were a block blob.
+  Found found;
+  std::string partition;                   // of the space: where the content is
+  store::Guard guard;                      // the record that names it
+  std::unique_ptr<http::Fetched> fetched;  // Else set: the reply of the other server.
 
   bool is_local() const { return call != nullptr; }
-  content::Place place() const { return {found.space, call->call().target.object}; }
-  store::Guard head() const;
+  content::Place place() const { return {found.space, partition}; }
+  const store::Guard& head() const { return guard; }
 };
 
 // The blob that an admitted call of Get Blob addresses, unless it cannot be copied from.

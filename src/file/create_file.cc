@@ -62,6 +62,7 @@ Outcome create_file(Call& call) {
     if (!written) co_return written.error();
     creation.reply = changed_reply(call, 201, file, way.parent());
     if (uploaded->length > 0) service::encode_hash(creation.reply, *uploaded);
+    service::encode_structured(creation.reply, *uploaded);
     co_return creation;
   };
   co_return co_await create_entry(call, *tree, *path, make);

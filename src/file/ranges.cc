@@ -107,6 +107,7 @@ Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
     service::encode_changed(reply, file.changed);
     if (uploaded != nullptr) {
       service::encode_hash(reply, *uploaded);
+      service::encode_structured(reply, *uploaded);
       reply.header("x-ms-request-server-encrypted", "true");
     }
     if (call.version >= kLastWriteModes) reply.header(kWritten, wire::iso_date(file.smb.written));

@@ -25,10 +25,10 @@ wire::Result<void> check_intent(const Call& call) {
 
 Task<wire::Result<Share>> load_share(Call& call) {
   if (auto meant = check_intent(call); !meant) co_return meant.error();
-  auto loaded = co_await service::load<Share>(call, share_key(call));
+  auto loaded = co_await service::load_shared<Share>(call, share_key(call));
   if (!loaded) co_return loaded.error();
-  if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
-  co_return std::move(*loaded->value);
+  if (loaded->value == nullptr) co_return wire::Error(Code::kShareNotFound);
+  co_return *loaded->value;
 }
 
 Time addressed_snapshot(const Call& call) {

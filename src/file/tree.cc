@@ -62,11 +62,11 @@ Task<wire::Result<std::optional<Found>>> find(Call& call, const Tree& tree, Entr
   }
   Found found{parent, std::move(folded), {}, nullptr, {}};
   found.key = entry_key(tree.space(), parent, found.folded);
-  auto loaded = co_await service::load<Entry>(call, found.key);
+  auto loaded = co_await service::load_shared<Entry>(call, found.key);
   if (!loaded) co_return loaded.error();
-  if (!loaded->value) co_return std::optional<Found>();
+  if (loaded->value == nullptr) co_return std::optional<Found>();
   found.record = std::move(loaded->record);
-  found.entry = std::move(*loaded->value);
+  found.entry = *loaded->value;
   co_return std::optional<Found>(std::move(found));
 }
 
@@ -162,7 +162,8 @@ Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content
   Entry former = before.entry;
   former.deleting = false;
   if (content_goes_on) {
-    auto copied = co_await content::copy(store_, commit_, place(), former.content, place());
+    const auto guard = before.guard();
+    auto copied = co_await content::copy(store_, commit_, place(), former.content, place(), guard);
     if (!copied) co_return copied.error();
     former.content = *copied;
   }
