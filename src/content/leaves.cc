@@ -15,8 +15,7 @@ namespace {
 store::Result<void> check_head(const store::View& view, const store::Guard& head) {
   auto found = view.get(head.key);
   if (!found) return found.error();
-  if (*found == nullptr || head.expected == nullptr || **found != *head.expected)
-    return store::Error::kConflict;
+  if (!is_expected(*found, head)) return store::Error::kConflict;
   return {};
 }
 

@@ -31,6 +31,12 @@ inline store::Key only_leaf_key(const Place& place, const Content& content) {
 
 inline uint64_t leaf_mark(std::string_view key) { return read_be64(key.data() + key.size() - 8); }
 
+// Whether the head that was found is the one expected.
+inline bool is_expected(const store::RecordPtr& found, const store::Guard& head) {
+  if (found == nullptr || head.expected == nullptr) return false;
+  return found == head.expected || *found == *head.expected;
+}
+
 // The leaves that hold bytes of [offset, offset + length), in order; kConflict unless the head is
 // as expected.
 store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view,

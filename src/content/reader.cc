@@ -25,6 +25,18 @@ Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, c
     reader->leaves_.push_back(std::move(*leaf));
     co_return std::move(reader);
   }
+  const uint64_t grid = offset / kGridBytes;
+  if (content.sparse && (offset + length - 1) / kGridBytes == grid) {
+    // A write to a leaf changes the head in the same commit, and no head ever comes back. So a head
+    // that is still the same after its leaf was read names just this leaf: no snapshot is needed.
+    auto leaf = co_await store.get(leaf_key(place, content.id, grid * kGridBytes));
+    if (!leaf) co_return leaf.error();
+    auto now = co_await store.get(head.key);
+    if (!now) co_return now.error();
+    if (!is_expected(*now, head)) co_return store::Error::kConflict;
+    if (*leaf != nullptr) reader->leaves_.push_back(std::move(*leaf));
+    co_return std::move(reader);
+  }
   auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
     auto leaves = find_leaves(view, place, content, offset, length, head);
     if (!leaves) return leaves.error();

@@ -38,9 +38,12 @@ TEST(SparseContent, AReaderSeesTheVersionItOpenedAndNoOther) {
   object.overwrite(0, 5, {inline_piece(0, "later")});
   EXPECT_EQ(*drain(**before), "first");
   EXPECT_EQ(object.read(0, 5), "later");
-  const auto late = RunLoop::run(Reader::open(object.store, kPlace, old, 0, 5, old_head));
-  ASSERT_FALSE(late.ok());
-  EXPECT_EQ(late.error(), store::Error::kConflict);
+  // Within one leaf, and across two.
+  for (const uint64_t length : {uint64_t{5}, kGridBytes + 1}) {
+    const auto late = RunLoop::run(Reader::open(object.store, kPlace, old, 0, length, old_head));
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.error(), store::Error::kConflict);
+  }
 }
 
 // Random writes and clears, mostly around the borders of leaves, against a plain string.
