@@ -24,6 +24,8 @@ from client import Connection
 from harness import ACCOUNT, KEY
 
 CONTAINER = "bench"
+SHARE = "bench"
+RANGE_FILES, RANGE_FILE_BYTES = 256, 16 * 1024 * 1024  # As the load generator has them.
 SMALL = 4 * 1024
 LARGE = 64 * 1024 * 1024
 SERVER_CORE, CLIENT_CORE = 0, 1
@@ -87,9 +89,11 @@ class Bench:
             for name, content in files.items():
                 put(kyanite.port, name, content)
 
-            def get(server, connections, path, *arguments):
+            put_file(kyanite.file_port, "small", files["small"])
+
+            def get(server, connections, path, *arguments, port=None):
                 before = server.cpu_seconds()
-                result = self.load(server.port, connections, "--get", path, *arguments, core=CLIENT_CORE)
+                result = self.load(port or server.port, connections, "--get", path, *arguments, core=CLIENT_CORE)
                 result["cpu_s"] = server.cpu_seconds() - before
                 return result
 
@@ -103,6 +107,12 @@ class Bench:
                 else:
                     self.row("GET 64 MiB, per CPU second", "GiB/s", gib_per_cpu(ours), gib_per_cpu(rival), "nginx", 0.9,
                              notes=f"wall {median(ours, 'rate') / 16:.2f} GiB/s, nginx {median(rival, 'rate') / 16:.2f}")
+
+            rival, ours = self.take_turns(
+                lambda _: get(nginx, GET_CONNECTIONS, "/small"),
+                lambda _: get(kyanite, GET_CONNECTIONS, f"/{ACCOUNT}/{SHARE}/small", *signed, port=kyanite.file_port))
+            self.row("Get File 4 KiB, 32 connections", "req/s", rates(ours), rates(rival), "nginx", 0.8,
+                     notes=f"CPU {cpu_us(ours):.1f} us/req, nginx {cpu_us(rival):.1f}; p99 {median(ours, 'p99_us'):.0f} us")
 
     def durable_puts(self):
         signed = ["--account", ACCOUNT, "--key", KEY]
@@ -120,6 +130,20 @@ class Bench:
                 lambda turn: self.program("rocksdb_writes", f"{scratch}/db{turn}", PUT_CONNECTIONS, SMALL, self.seconds),
                 lambda turn: put_many(turn, PUT_CONNECTIONS))
             self.row("Put Blob 4 KiB, 64 connections", "req/s", rates(ours), rates(rival), "RocksDB, 64 threads", 0.6,
+                     notes=f"CPU {cpu_us(ours):.1f} us/req; p50 {median(ours, 'p50_us'):.0f} us, p99 {median(ours, 'p99_us'):.0f} us")
+
+            create_range_files(kyanite.file_port)
+
+            def put_ranges(_):
+                before = kyanite.cpu_seconds()
+                result = self.load(kyanite.file_port, PUT_CONNECTIONS, "--range", f"/{ACCOUNT}/{SHARE}", "--size", SMALL, *signed)
+                result["cpu_s"] = kyanite.cpu_seconds() - before
+                return result
+
+            rival, ours = self.take_turns(
+                lambda turn: self.program("rocksdb_writes", f"{scratch}/ranges{turn}", PUT_CONNECTIONS, SMALL, self.seconds),
+                put_ranges)
+            self.row("Put Range 4 KiB, 64 connections", "req/s", rates(ours), rates(rival), "RocksDB, 64 threads", 0.6,
                      notes=f"CPU {cpu_us(ours):.1f} us/req; p50 {median(ours, 'p50_us'):.0f} us, p99 {median(ours, 'p99_us'):.0f} us")
 
             rival, ours = self.take_turns(
@@ -176,6 +200,21 @@ def create_container(port):
 def put(port, name, content):
     create_container(port)
     asyncio.run(requests(port, ("PUT", f"/{CONTAINER}/{name}", {}, {"x-ms-blob-type": "BlockBlob"}, content)))
+
+
+def create_file(name, length):
+    return "PUT", f"/{SHARE}/{name}", {}, {"x-ms-type": "file", "x-ms-content-length": str(length)}
+
+
+def put_file(port, name, content):
+    headers = {"x-ms-write": "update", "x-ms-range": f"bytes=0-{len(content) - 1}"}
+    asyncio.run(requests(port, ("PUT", f"/{SHARE}", {"restype": "share"}), create_file(name, len(content)),
+                         ("PUT", f"/{SHARE}/{name}", {"comp": "range"}, headers, content)))
+
+
+def create_range_files(port):
+    asyncio.run(requests(port, ("PUT", f"/{SHARE}", {"restype": "share"}),
+                         *(create_file(number, RANGE_FILE_BYTES) for number in range(RANGE_FILES))))
 
 
 def machine():

@@ -106,9 +106,10 @@ http {{
 class Kyanite(Running):
     def __init__(self, binary, core=None, flags=()):
         super().__init__("kyanite")
-        other_ports = [word for name in ("queue", "table", "file", "admin") for word in (f"--{name}Port", "0")]
+        self.file_port = free_port()
+        other_ports = [word for name in ("queue", "table", "admin") for word in (f"--{name}Port", "0")]
         command = [str(binary), "--silent", "--location", str(self.directory / "data"),
-                   "--blobPort", str(self.port), *other_ports, *flags]
+                   "--blobPort", str(self.port), "--filePort", str(self.file_port), *other_ports, *flags]
         began = time.monotonic()
         with (self.directory / "log").open("w") as log:
             self.process = subprocess.Popen(pinned(core, command), stdin=subprocess.DEVNULL, stderr=log)

@@ -78,8 +78,8 @@ Outcome append_block(Call& call) {
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded =
-      co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent, checks->key);
+  auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent,
+                                        cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
   co_return co_await append_uploaded(call, *checks, *uploaded);

@@ -4,9 +4,9 @@
 #include "base/task.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "blob/upload.h"
 #include "concurrency/append_position.h"
 #include "service/call.h"
+#include "service/upload.h"
 #include "wire/error.h"
 #include "wire/version.h"
 

@@ -155,34 +155,6 @@ void encode_state(http::Reply& reply, const Blob& blob) {
   if (blob.version.set()) reply.header("x-ms-version-id", wire::iso_date(blob.version));
 }
 
-namespace {
-void encode_optional(http::Reply& reply, std::string_view header, const std::string& stored,
-                     const std::string& override_value) {
-  const std::string& value = override_value.empty() ? stored : override_value;
-  if (!value.empty()) reply.header(header, value);
-}
-
-void encode_copy(http::Reply& reply, const Copy& copy) {
-  if (copy.status == CopyStatus::kNone) return;
-  reply.header("x-ms-copy-id", copy.id)
-      .header("x-ms-copy-source", copy.source)
-      .header("x-ms-copy-status", name(copy.status));
-  std::string progress;
-  append_uint(progress, copy.copied);
-  progress += '/';
-  append_uint(progress, copy.total);
-  reply.header("x-ms-copy-progress", progress);
-  if (copy.completed.set())
-    reply.header("x-ms-copy-completion-time", wire::http_date(copy.completed));
-  if (!copy.status_description.empty())
-    reply.header("x-ms-copy-status-description", copy.status_description);
-  if (copy.incremental) reply.header("x-ms-incremental-copy", "true");
-  if (copy.destination_snapshot.set()) {
-    reply.header("x-ms-copy-destination-snapshot", wire::iso_date(copy.destination_snapshot));
-  }
-}
-}  // namespace
-
 void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
   const Blob& blob = *found.blob;
   // A snapshot is of a version, but is none.
@@ -192,15 +164,7 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     encode_state(reply, blob);
   }
   if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
-  const auto& overrides = call.caller.overrides;
-  encode_optional(reply, "Content-Type", blob.http.content_type, overrides.content_type);
-  encode_optional(reply, "Content-Encoding", blob.http.content_encoding,
-                  overrides.content_encoding);
-  encode_optional(reply, "Content-Language", blob.http.content_language,
-                  overrides.content_language);
-  encode_optional(reply, "Content-Disposition", blob.http.content_disposition,
-                  overrides.content_disposition);
-  encode_optional(reply, "Cache-Control", blob.http.cache_control, overrides.cache_control);
+  service::encode_http_properties(reply, call, blob.http);
   reply.header("Accept-Ranges", "bytes");
   reply.header("x-ms-blob-type", name(blob.type));
   reply.header("x-ms-creation-time", wire::http_date(blob.created));
@@ -222,30 +186,8 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     reply.header("x-ms-legal-hold", blob.legal_hold ? "true" : "false");
   if (blob.expires.set()) reply.header("x-ms-expiry-time", wire::http_date(blob.expires));
   if (!blob.key_sha256.empty()) reply.header("x-ms-encryption-key-sha256", base64(blob.key_sha256));
-  encode_copy(reply, blob.copy);
+  service::encode_copy(reply, blob.copy);
   service::encode_metadata(reply, blob.metadata);
-}
-
-wire::Result<std::string> decode_md5(const Call& call, std::string_view header) {
-  const auto text = call.headers().find(header);
-  if (!text || text->empty()) return std::string();
-  auto digest = unbase64(*text);
-  if (!digest || digest->size() != 16) return wire::Error(Code::kInvalidMd5);
-  return *digest;
-}
-
-wire::Result<HttpProperties> decode_http_properties(const Call& call) {
-  HttpProperties properties;
-  const auto& headers = call.headers();
-  properties.content_type = headers.get("x-ms-blob-content-type");
-  properties.content_encoding = headers.get("x-ms-blob-content-encoding");
-  properties.content_language = headers.get("x-ms-blob-content-language");
-  properties.content_disposition = headers.get("x-ms-blob-content-disposition");
-  properties.cache_control = headers.get("x-ms-blob-cache-control");
-  auto md5 = decode_md5(call, "x-ms-blob-content-md5");
-  if (!md5) return md5.error();
-  properties.content_md5 = std::move(*md5);
-  return properties;
 }
 
 }  // namespace kyanite::blob

@@ -17,12 +17,21 @@
 #include "concurrency/preconditions.h"
 #include "content/content.h"
 #include "service/call.h"
+#include "service/changed.h"
 #include "service/conditions.h"
 #include "service/properties.h"
+#include "service/range.h"
 #include "service/storage.h"
+#include "service/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
+
+using service::ByteRange;
+using service::encode_changed;
+using service::Md5;
+using service::Span;
+using service::Uploaded;
 
 // What is kept of the state that an operation changes.
 enum class Keep {
@@ -149,11 +158,5 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
 
 // The headers that Get Blob and Get Blob Properties share.
 void encode_properties(http::Reply& reply, const service::Call& call, const Found& found);
-
-// x-ms-blob-content-* and x-ms-blob-cache-control of a request.
-wire::Result<HttpProperties> decode_http_properties(const service::Call& call);
-
-// Content-MD5 or x-ms-blob-content-md5: 16 bytes, or empty when absent.
-wire::Result<std::string> decode_md5(const service::Call& call, std::string_view header);
 
 }  // namespace kyanite::blob

@@ -1,8 +1,6 @@
 #include "blob/container.h"
 
-#include "concurrency/etag.h"
 #include "service/directory.h"
-#include "wire/date.h"
 
 namespace kyanite::blob {
 
@@ -38,11 +36,6 @@ Task<wire::Result<Container>> read_container(Call& call) {
                                           concurrency::LeaseUse::kShared, call.now);
   if (!use) co_return service::lease_use_error(use.error(), service::Leased::kContainer);
   co_return std::move(*container);
-}
-
-void encode_changed(http::Reply& reply, Time changed) {
-  reply.header("ETag", concurrency::ETag{changed}.quoted());
-  reply.header("Last-Modified", wire::http_date(changed));
 }
 
 }  // namespace kyanite::blob

@@ -5,11 +5,14 @@
 #include "blob/records.h"
 #include "concurrency/lease.h"
 #include "service/call.h"
+#include "service/changed.h"
 #include "service/conditions.h"
 #include "service/storage.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
+
+using service::encode_changed;
 
 store::Key container_key(const service::Call& call);
 
@@ -21,9 +24,6 @@ Task<wire::Result<Container>> load_container(service::Call& call);
 // The same for operations on the container itself that may carry a lease id, which must then be
 // right.
 Task<wire::Result<Container>> read_container(service::Call& call);
-
-// ETag and Last-Modified of an object last changed then.
-void encode_changed(http::Reply& reply, Time changed);
 
 // Read, decide, commit for operations on an existing container. Checks the lease id and the
 // conditions, then runs `edit(Container&) -> wire::Result<http::Reply>`, which may be called again

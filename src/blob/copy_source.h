@@ -8,12 +8,13 @@
 
 #include "base/task.h"
 #include "blob/blob.h"
-#include "blob/range.h"
-#include "blob/upload.h"
 #include "concurrency/preconditions.h"
 #include "http/fetch.h"
 #include "http/url.h"
 #include "service/call.h"
+#include "service/copy_source.h"
+#include "service/range.h"
+#include "service/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
@@ -31,32 +32,23 @@ wire::Error source_error(CopyFamily family, const wire::Error& own);
 // Likewise when a condition on the source (x-ms-source-if-*) is not met.
 wire::Error source_condition_error(CopyFamily family, const concurrency::Decision& unmet);
 
-// A read of the source, made inside the server: it has its own account, resource and caller.
-class SourceCall {
- public:
-  SourceCall(const service::Call& outer, const http::Url& url, const service::Service& service);
-  SourceCall(const SourceCall&) = delete;
-  SourceCall& operator=(const SourceCall&) = delete;
-
-  service::Call& call() { return call_; }
-
- private:
-  const std::string path_, query_, host_;
-  http::Request request_;
-  service::Call call_;
-};
-
 struct Source {
   http::Url full_url;
-  std::string url;                   // as the copy's properties show it: without the SAS signature
-  std::unique_ptr<SourceCall> call;  // Set when it is a blob of this server,
-  Found found;                       // this one, with the key that came along for it.
+  std::string url;  // as the copy's properties show it: without the SAS signature
+  std::unique_ptr<service::SourceCall> call;  // Set when it is in this server:
+  // the blob with the key that came along for it, or a file as if it were a block blob.
+  Found found;
+  std::string partition;                   // of the space: where the content is
+  store::Guard guard;                      // the record that names it
   std::unique_ptr<http::Fetched> fetched;  // Else set: the reply of the other server.
 
   bool is_local() const { return call != nullptr; }
-  content::Place place() const { return {found.space, call->call().target.object}; }
-  store::Guard head() const;
+  content::Place place() const { return {found.space, partition}; }
+  const store::Guard& head() const { return guard; }
 };
+
+// The blob that an admitted call of Get Blob addresses, unless it cannot be copied from.
+Task<wire::Result<Found>> find_source_blob(service::Call& source);
 
 // Finds the source, sees that it may be read, and checks the conditions on it. With a range another
 // server is asked for that part only.
@@ -86,9 +78,6 @@ struct Taken {
 // they have to be encrypted anew, receives and stores those of other servers. Verifies
 // x-ms-source-content-md5 and -crc64.
 Task<wire::Result<Taken>> take_source(service::Call& call, CopyFamily family, const Wanted& wanted);
-
-// What another server says of what it sends.
-HttpProperties foreign_properties(const http::Headers& headers);
 
 // x-ms-copy-source-tag-option: whether the copy gets the tags of the source instead of those of the
 // request.

@@ -1,10 +1,10 @@
 // Create Container: PUT /{container}?restype=container
 #include "blob/container.h"
 #include "blob/customer_key.h"
-#include "blob/deleted_containers.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
 #include "service/conditions.h"
+#include "service/deleted.h"
 #include "service/directory.h"
 
 namespace kyanite::blob {
@@ -17,16 +17,9 @@ Outcome create_container(service::Call& call) {
   if (auto none = service::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  // A deleted container may keep its name for a while.
-  if (call.settings().deletion_window_s > 0) {
-    auto deletions =
-        co_await list_deletions(call.store(), call.target.account, call.target.container);
-    if (!deletions) co_return service::storage_error(deletions.error());
-    for (const auto& entry : *deletions) {
-      if (call.now < entry.value.name_free)
-        co_return wire::Error(wire::Code::kContainerBeingDeleted);
-    }
-  }
+  auto kept = co_await service::is_name_kept<Container>(call, service::kContainerGraves);
+  if (!kept) co_return kept.error();
+  if (*kept) co_return wire::Error(wire::Code::kContainerBeingDeleted);
   auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
     if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
     container.emplace();

@@ -4,6 +4,7 @@
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "blob/pages.h"
+#include "content/byte_runs.h"
 #include "service/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
@@ -16,68 +17,6 @@ using wire::Code;
 namespace {
 
 constexpr uint64_t kMaxRanges = 10'000;
-
-struct PageRange {
-  uint64_t start = 0;
-  uint64_t end = 0;  // exclusive
-  bool clear = false;
-};
-using PageRanges = std::vector<PageRange>;
-
-// Ranges that touch become one. Written bytes count as whole pages.
-void add(PageRanges& ranges, uint64_t start, uint64_t end, bool clear) {
-  if (!ranges.empty() && ranges.back().end == start && ranges.back().clear == clear) {
-    ranges.back().end = end;
-  } else {
-    ranges.push_back({start, end, clear});
-  }
-}
-
-PageRanges written(const content::Pieces& pieces) {
-  PageRanges ranges;
-  for (const auto& piece : pieces) add(ranges, piece.offset, piece.end(), false);
-  return ranges;
-}
-
-const content::Piece* piece_at(const content::Pieces& pieces, size_t& next, uint64_t offset) {
-  while (next < pieces.size() && pieces[next].end() <= offset) ++next;
-  return next < pieces.size() && pieces[next].offset <= offset ? &pieces[next] : nullptr;
-}
-
-// Where the two were not written by the same request.
-Task<store::Result<PageRanges>> difference(store::Store& store, const content::Pieces& before,
-                                           const content::Pieces& after, Span span) {
-  PageRanges ranges;
-  size_t next_before = 0;
-  size_t next_after = 0;
-  const uint64_t end = span.offset + span.count;
-  const auto stop_of = [&](const content::Piece* piece, const content::Pieces& pieces,
-                           size_t next) {
-    if (piece != nullptr) return piece->end();
-    return next < pieces.size() ? pieces[next].offset : end;
-  };
-  for (uint64_t at = span.offset; at < end;) {
-    const auto* old_piece = piece_at(before, next_before, at);
-    const auto* new_piece = piece_at(after, next_after, at);
-    const uint64_t stop = std::min(
-        {end, stop_of(old_piece, before, next_before), stop_of(new_piece, after, next_after)});
-    if (new_piece != nullptr) {
-      bool same = false;
-      if (old_piece != nullptr) {
-        const content::Piece one = old_piece->part(at, stop);
-        const content::Piece other = new_piece->part(at, stop);
-        auto looked = co_await content::same_write(store, one, other);
-        if (!looked) co_return looked.error();
-        same = *looked;
-      }
-      if (!same) add(ranges, at, stop, false);
-    } else if (old_piece != nullptr) {
-      add(ranges, at, stop, true);
-    }
-    at = stop;
-  }
-  co_return std::move(ranges);
-}
 
 // The snapshot that prevsnapshot (or x-ms-previous-snapshot-url) names.
 Task<wire::Result<std::optional<Found>>> find_previous(Call& call, store::SpaceId space) {
@@ -111,7 +50,7 @@ Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Found& found, 
   co_return std::move(*pieces);
 }
 
-std::string write_ranges(const PageRanges& ranges, uint64_t most, bool paged) {
+std::string write_ranges(const content::ByteRuns& ranges, uint64_t most, bool paged) {
   wire::XmlWriter xml;
   xml.open("PageList");
   std::string next_marker;
@@ -162,15 +101,16 @@ Outcome get_page_ranges(Call& call) {
   if (!previous) co_return previous.error();
   auto after = co_await load_pieces(call, *found, span);
   if (!after) co_return after.error();
-  PageRanges ranges;
+  content::ByteRuns ranges;
   if (*previous) {
     auto before = co_await load_pieces(call, **previous, span);
     if (!before) co_return before.error();
-    auto differ = co_await difference(call.store(), *before, *after, span);
+    auto differ =
+        co_await content::difference(call.store(), *before, *after, span.offset, span.count);
     if (!differ) co_return service::storage_error(differ.error());
     ranges = std::move(*differ);
   } else {
-    ranges = written(*after);
+    ranges = content::written(*after);
   }
   http::Reply reply(200);
   encode_changed(reply, found->blob->changed);

@@ -58,7 +58,7 @@ wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) return metadata.error();
   fresh.metadata = std::move(*metadata);
-  auto http = decode_http_properties(call);
+  auto http = service::decode_http_properties(call, service::kBlobPropertyHeaders);
   if (!http) return http.error();
   fresh.http = std::move(*http);
   auto tags = decode_tags(call);

@@ -6,10 +6,10 @@
 
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "blob/range.h"
-#include "blob/upload.h"
 #include "concurrency/sequence_number.h"
 #include "service/call.h"
+#include "service/range.h"
+#include "service/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {

@@ -4,7 +4,7 @@
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
 #include "blob/tag_index.h"
-#include "blob/upload.h"
+#include "service/upload.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
@@ -33,8 +33,8 @@ Outcome put_blob(Call& call) {
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
 
-  auto uploaded =
-      co_await receive_body(call, max_blob_bytes(call.version), Md5::kAlways, checks->key);
+  auto uploaded = co_await receive_body(call, max_blob_bytes(call.version), Md5::kAlways,
+                                        cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded->md5) {
     co_return wire::Error(Code::kMd5Mismatch);

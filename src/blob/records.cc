@@ -45,22 +45,6 @@ std::string_view name(Tier tier) {
   return "";
 }
 
-std::string_view name(CopyStatus status) {
-  switch (status) {
-    case CopyStatus::kNone:
-      return "";
-    case CopyStatus::kPending:
-      return "pending";
-    case CopyStatus::kSuccess:
-      return "success";
-    case CopyStatus::kAborted:
-      return "aborted";
-    case CopyStatus::kFailed:
-      return "failed";
-  }
-  return "";
-}
-
 void finish_rehydration(Blob& blob, Time now) {
   if (blob.rehydrate_to == Tier::kInferred || now < blob.rehydrated) return;
   blob.tier = blob.rehydrate_to;

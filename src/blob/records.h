@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "content/content.h"
 #include "service/access_policies.h"
+#include "service/copy_state.h"
+#include "service/http_properties.h"
 #include "service/lease.h"
 #include "service/metadata.h"
 #include "store/key.h"
@@ -45,71 +47,15 @@ struct Container {
   }
 };
 
-// A deleted container that can be restored, or whose name is not free yet.
-struct DeletedContainer {
-  Container container;
-  Time deleted;
-  Time removal;    // From then on it is gone for good.
-  Time name_free;  // Until then its name stays taken.
-  template <class Io>
-  void fields(Io& io) {
-    io(1, container);
-    io(2, deleted);
-    io(3, removal);
-    io(4, name_free);
-  }
-};
-
 enum class BlobType : uint8_t { kBlock, kPage, kAppend };
 
-// Properties that clients set and get back as HTTP headers.
-struct HttpProperties {
-  std::string content_type;
-  std::string content_encoding;
-  std::string content_language;
-  std::string content_disposition;
-  std::string cache_control;
-  std::string content_md5;  // 16 bytes, or empty
-  template <class Io>
-  void fields(Io& io) {
-    io(1, content_type);
-    io(2, content_encoding);
-    io(3, content_language);
-    io(4, content_disposition);
-    io(5, cache_control);
-    io(6, content_md5);
-  }
-};
+using service::HttpProperties;
 
 // kInferred is the account's default, never set by a client.
 enum class Tier : uint8_t { kInferred, kHot, kCool, kCold, kArchive, kPremium };
 
-enum class CopyStatus : uint8_t { kNone, kPending, kSuccess, kAborted, kFailed };
-
-// The last copy into this blob.
-struct Copy {
-  std::string id;
-  std::string source;
-  CopyStatus status = CopyStatus::kNone;
-  std::string status_description;
-  uint64_t copied = 0;
-  uint64_t total = 0;
-  Time completed;
-  bool incremental = false;
-  Time destination_snapshot;  // of an incremental copy
-  template <class Io>
-  void fields(Io& io) {
-    io(1, id);
-    io(2, source);
-    io(3, status);
-    io(4, status_description);
-    io(5, copied);
-    io(6, total);
-    io(7, completed);
-    io(8, incremental);
-    io(9, destination_snapshot);
-  }
-};
+using service::Copy;
+using service::CopyStatus;
 
 // Time-based retention of one blob or version.
 struct Immutability {
@@ -204,6 +150,5 @@ std::string_view name(BlobType type);
 std::string_view name(auth::PublicAccess access);  // "" for none
 // What x-ms-access-tier says; an inferred tier is the account's default.
 std::string_view name(Tier tier);
-std::string_view name(CopyStatus status);  // "" for none
 
 }  // namespace kyanite::blob

@@ -1,8 +1,9 @@
 // The Blob service as the front sees it.
 #pragma once
 
-#include "blob/copy_runner.h"
+#include "blob/copy_pending.h"
 #include "blob/patrol.h"
+#include "service/directory.h"
 #include "service/service.h"
 
 namespace kyanite::blob {
@@ -13,12 +14,14 @@ class BlobService final : public service::Service {
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
+  Task<wire::Result<service::SourceObject>> source(service::Call& call) const override;
   Task<void> tend(service::Context& context) const override;
 
-  CopyRunner& copy_runner() const { return copy_runner_; }
+  service::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
-  mutable CopyRunner copy_runner_;
+  const PendingBlobs pending_blobs_;
+  mutable service::CopyRunner copy_runner_{pending_blobs_, service::kPendingCopiesFamily};
   mutable Patrol patrol_;  // Only tend() uses it, which runs once at a time.
 };
 

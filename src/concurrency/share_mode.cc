@@ -22,6 +22,7 @@ AccessSet equivalent_access(FileOperation operation) {
     case FileOperation::kCreateFile:
       return kWriteAccess | kDeleteAccess;
     case FileOperation::kDeleteFile:
+    case FileOperation::kRenameFile:
       return kDeleteAccess;
     case FileOperation::kLeaseFile:
       return kFullAccess;

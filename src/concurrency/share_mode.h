@@ -51,6 +51,7 @@ enum class FileOperation {
   kSetFileMetadata,
   kCreateFile,  // over an existing file
   kDeleteFile,
+  kRenameFile,
   kLeaseFile,
 };
 

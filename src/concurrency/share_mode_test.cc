@@ -91,14 +91,16 @@ TEST(ShareMode, RestBesideSmb) {
       {FileOperation::kListFiles, "List Files"},
       {FileOperation::kGetFileProperties, "Get File Properties"},
       {FileOperation::kGetFileMetadata, "Get File Metadata"},
+      {FileOperation::kRenameFile, "Rename File"},
   };
   struct Row {
     const char* share;
     const char* outcome;  // per column: + goes on, x SharingViolation
   };
   const Row rows[] = {
-      {"", "xxxxxxxx+++"},   {"R", "x+xxxx+x+++"},  {"W", "xx++x+xx+++"},  {"D", "xxxxxxxx+++"},
-      {"RW", "x+++x++x+++"}, {"RD", "x+xxxx+x+++"}, {"WD", "+x++x+xx+++"}, {"RWD", "++++x++++++"},
+      {"", "xxxxxxxx+++x"},   {"R", "x+xxxx+x+++x"},   {"W", "xx++x+xx+++x"},
+      {"D", "xxxxxxxx++++"},  {"RW", "x+++x++x+++x"},  {"RD", "x+xxxx+x++++"},
+      {"WD", "+x++x+xx++++"}, {"RWD", "++++x+++++++"},
   };
   for (const Row& row : rows) {
     for (size_t i = 0; i < std::size(columns); ++i) {

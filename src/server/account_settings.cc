@@ -24,6 +24,7 @@ struct Number {
 };
 constexpr Number kNumbers[] = {
     {"containerRetentionDays", &service::AccountSettings::container_retention_days, 365},
+    {"shareRetentionDays", &service::AccountSettings::share_retention_days, 365},
     {"deletionWindowSeconds", &service::AccountSettings::deletion_window_s, 3600},
     {"rehydrationSeconds", &service::AccountSettings::rehydration_s, 15 * 3600},
 };
@@ -49,8 +50,8 @@ Result<void, std::string> set_account_setting(service::AccountSettings& settings
     return {};
   }
   return "there is no account setting '" + shown +
-         "' (blobVersioning, blobImmutability, containerRetentionDays, deletionWindowSeconds, "
-         "rehydrationSeconds)";
+         "' (blobVersioning, blobImmutability, containerRetentionDays, shareRetentionDays, "
+         "deletionWindowSeconds, rehydrationSeconds)";
 }
 
 }  // namespace kyanite::server

@@ -10,7 +10,7 @@
 namespace kyanite::server {
 
 // Sets one of: blobVersioning, blobImmutability (true or false), containerRetentionDays,
-// deletionWindowSeconds, rehydrationSeconds (numbers). The error is a sentence.
+// shareRetentionDays, deletionWindowSeconds, rehydrationSeconds (numbers). The error is a sentence.
 Result<void, std::string> set_account_setting(service::AccountSettings& settings,
                                               std::string_view name, std::string_view value);
 

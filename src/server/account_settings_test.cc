@@ -10,11 +10,13 @@ TEST(AccountSettings, EachIsSetByItsName) {
   EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "true"));
   EXPECT_TRUE(set_account_setting(settings, "blobImmutability", "true"));
   EXPECT_TRUE(set_account_setting(settings, "containerRetentionDays", "365"));
+  EXPECT_TRUE(set_account_setting(settings, "shareRetentionDays", "7"));
   EXPECT_TRUE(set_account_setting(settings, "deletionWindowSeconds", "30"));
   EXPECT_TRUE(set_account_setting(settings, "rehydrationSeconds", "0"));
   EXPECT_TRUE(settings.blob_versioning);
   EXPECT_TRUE(settings.blob_immutability);
   EXPECT_EQ(settings.container_retention_days, 365u);
+  EXPECT_EQ(settings.share_retention_days, 7u);
   EXPECT_EQ(settings.deletion_window_s, 30u);
   EXPECT_EQ(settings.rehydration_s, 0u);
   EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "false"));

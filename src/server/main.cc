@@ -13,6 +13,7 @@
 #include "blob/service.h"
 #include "blob/website.h"
 #include "engine/engine.h"
+#include "file/service.h"
 #include "front/front.h"
 #include "net/client.h"
 #include "net/server.h"
@@ -36,11 +37,12 @@ constexpr std::chrono::seconds kTendInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                Listener::kWeb};
+                                Listener::kFile, Listener::kWeb};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
   if (listener == Listener::kTable) return std::make_unique<table::TableService>();
+  if (listener == Listener::kFile) return std::make_unique<file::FileService>();
   if (listener == Listener::kWeb) return std::make_unique<blob::WebsiteService>();
   CHECK(listener == Listener::kBlob);
   return std::make_unique<blob::BlobService>();

@@ -103,8 +103,12 @@ wire::Result<std::optional<std::string>> decode_guid(const Call& call, std::stri
 
 wire::Error lease_use_error(concurrency::LeaseUseError error, Leased object) {
   const bool blob = object == Leased::kBlob;
-  const bool container = object == Leased::kContainer;
-  const std::string_view noun = blob ? "blob" : container ? "container" : "file";
+  // A share is a container under another name.
+  const bool container = object == Leased::kContainer || object == Leased::kShare;
+  const std::string_view noun = blob                       ? "blob"
+                                : object == Leased::kShare ? "file share"
+                                : container                ? "container"
+                                                           : "file";
   switch (error) {
     case concurrency::LeaseUseError::kIdMissing:
       return wire::Error(Code::kLeaseIdMissing)

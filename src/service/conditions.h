@@ -50,7 +50,7 @@ inline wire::Result<std::optional<std::string>> decode_lease_id(const Call& call
 }
 
 // Which kind of object an error speaks of.
-enum class Leased { kBlob, kContainer, kFile };
+enum class Leased { kBlob, kContainer, kFile, kShare };
 wire::Error lease_use_error(concurrency::LeaseUseError error, Leased object);
 wire::Error lease_error(concurrency::LeaseError error);
 

@@ -17,6 +17,9 @@ namespace kyanite::service {
 
 namespace {
 
+// File service documents have protocol settings from this version on.
+constexpr wire::Version kProtocolSettings{20200210};
+
 store::Key properties_key(const Call& call) {
   return store::Key(directory_space(call.target.account), kPropertiesFamily,
                     wire::name(call.target.service));
@@ -68,6 +71,16 @@ class Reader {
     logging.writes = boolean(node, "Write", false);
     logging.retention = retention(node.child("RetentionPolicy"));
     return logging;
+  }
+  ProtocolSettings protocols(const pugi::xml_node& node, ProtocolSettings settings) {
+    const auto smb = node.child("SMB");
+    const auto multichannel = smb.child("Multichannel");
+    settings.smb_multichannel = boolean(multichannel, "Enabled", settings.smb_multichannel);
+    if (const auto encryption = smb.child("EncryptionInTransit"))
+      settings.smb_encryption_required = boolean(encryption, "Required", false);
+    if (const auto encryption = node.child("NFS").child("EncryptionInTransit"))
+      settings.nfs_encryption_required = boolean(encryption, "Required", false);
+    return settings;
   }
   std::vector<CorsRule> cors(const pugi::xml_node& node) {
     std::vector<CorsRule> rules;
@@ -150,6 +163,27 @@ void write_metrics(wire::XmlWriter& xml, std::string_view tag, const Metrics& me
   xml.close(tag);
 }
 
+void write_encryption(wire::XmlWriter& xml, const std::optional<bool>& required) {
+  if (!required) return;
+  xml.open("EncryptionInTransit");
+  write_boolean(xml, "Required", *required);
+  xml.close("EncryptionInTransit");
+}
+
+void write_protocols(wire::XmlWriter& xml, const ProtocolSettings& settings) {
+  xml.open("ProtocolSettings").open("SMB").open("Multichannel");
+  write_boolean(xml, "Enabled", settings.smb_multichannel);
+  xml.close("Multichannel");
+  write_encryption(xml, settings.smb_encryption_required);
+  xml.close("SMB");
+  if (settings.nfs_encryption_required) {
+    xml.open("NFS");
+    write_encryption(xml, settings.nfs_encryption_required);
+    xml.close("NFS");
+  }
+  xml.close("ProtocolSettings");
+}
+
 }  // namespace
 
 wire::Result<void> merge_properties(std::string_view body, wire::Service service,
@@ -183,6 +217,8 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
       properties.static_website.index_document = node.child_value("IndexDocument");
       properties.static_website.default_index_path = node.child_value("DefaultIndexDocumentPath");
       properties.static_website.error_document_404 = node.child_value("ErrorDocument404Path");
+    } else if (name == "ProtocolSettings" && service == wire::Service::kFile) {
+      properties.protocols = reader.protocols(node, properties.protocols);
     } else {
       reader.fail(std::string(name) + " is not a property of this service.");
     }
@@ -237,6 +273,8 @@ std::string write_properties(const ServiceProperties& properties, wire::Service 
     xml.optional("ErrorDocument404Path", website.error_document_404);
     xml.close("StaticWebsite");
   }
+  if (service == wire::Service::kFile && version >= kProtocolSettings)
+    write_protocols(xml, properties.protocols);
   xml.close("StorageServiceProperties");
   return xml.take();
 }

@@ -1,5 +1,6 @@
-// The properties of a service (logging, metrics, CORS, default version and, for blobs, soft delete
-// and static website): the record, its XML, and what every request needs of it, the CORS rules.
+// The properties of a service (logging, metrics, CORS, default version; for blobs soft delete and
+// static website, for files protocol settings): the record, its XML, and what every request needs
+// of it, the CORS rules.
 #pragma once
 
 #include <optional>
@@ -97,6 +98,20 @@ struct StaticWebsite {
   }
 };
 
+// How shares are offered over SMB and NFS.
+struct ProtocolSettings {
+  bool smb_multichannel = false;
+  // Set: the client has said whether connections have to be encrypted.
+  std::optional<bool> smb_encryption_required;
+  std::optional<bool> nfs_encryption_required;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, smb_multichannel);
+    io(2, smb_encryption_required);
+    io(3, nfs_encryption_required);
+  }
+};
+
 struct ServiceProperties {
   Logging logging;
   Metrics hour_metrics;
@@ -105,6 +120,7 @@ struct ServiceProperties {
   std::string default_version;
   RetentionPolicy delete_retention;
   StaticWebsite static_website;
+  ProtocolSettings protocols;
   template <class Io>
   void fields(Io& io) {
     io(1, logging);
@@ -114,6 +130,7 @@ struct ServiceProperties {
     io(5, default_version);
     io(6, delete_retention);
     io(7, static_website);
+    io(8, protocols);
   }
 };
 

@@ -145,6 +145,33 @@ TEST(ServiceProperties, RefusesBadDocuments) {
   for (const auto& xml : cases) EXPECT_FALSE(accepts(xml)) << xml;
 }
 
+TEST(ServiceProperties, ProtocolSettingsOfFiles) {
+  const auto smb = [](const std::string& inside) {
+    return document("<ProtocolSettings><SMB>" + inside + "</SMB></ProtocolSettings>");
+  };
+  const std::string channels = "<Multichannel><Enabled>true</Enabled></Multichannel>";
+  const std::string sealed = "<EncryptionInTransit><Required>true</Required></EncryptionInTransit>";
+  ServiceProperties properties;
+  ASSERT_TRUE(merge_properties(smb(channels), Service::kFile, properties).ok());
+  EXPECT_TRUE(properties.protocols.smb_multichannel);
+  EXPECT_FALSE(properties.protocols.smb_encryption_required);
+  // What is not mentioned stays.
+  ASSERT_TRUE(merge_properties(smb(sealed), Service::kFile, properties).ok());
+  EXPECT_TRUE(properties.protocols.smb_multichannel);
+  EXPECT_EQ(properties.protocols.smb_encryption_required, true);
+
+  const auto stored = store::decode<ServiceProperties>(store::encode(properties));
+  ASSERT_TRUE(stored);
+  const std::string written = write_properties(*stored, Service::kFile, wire::Version{20260406});
+  EXPECT_NE(written.find("<ProtocolSettings><SMB>" + channels + sealed + "</SMB>"),
+            std::string::npos);
+  EXPECT_EQ(write_properties(*stored, Service::kFile, wire::Version{20181109}).find("Protocol"),
+            std::string::npos);
+
+  EXPECT_FALSE(accepts(smb("<Multichannel><Enabled>1</Enabled></Multichannel>"), Service::kFile));
+  EXPECT_FALSE(accepts(smb(channels), Service::kBlob));
+}
+
 TEST(ServiceProperties, SectionsBelongToServices) {
   const std::string logging = document("<Logging><Version>1.0</Version></Logging>");
   const std::string version = document("<DefaultServiceVersion>2020-02-10</DefaultServiceVersion>");

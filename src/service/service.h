@@ -8,6 +8,7 @@
 #include "base/task.h"
 #include "service/call.h"
 #include "service/operation.h"
+#include "service/source_object.h"
 #include "wire/error.h"
 
 namespace kyanite::service {
@@ -25,6 +26,9 @@ class Service {
   virtual void render(const Call& call, const wire::Error& error, http::Reply& reply) const;
   // What the addressed container's record says about access; an empty Acl when there is none.
   virtual Task<wire::Result<auth::Acl>> acl(Call& call) const = 0;
+  // What the call, which reads an object and was admitted, addresses: the source of a copy into
+  // another service. Refused by default.
+  virtual Task<wire::Result<SourceObject>> source(Call& call) const;
   // Work that no request waits for (removing what expired or was deleted): a bounded amount a call,
   // one call at a time, about once a second.
   virtual Task<void> tend(Context&) const { co_return; }

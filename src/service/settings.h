@@ -14,7 +14,9 @@ struct AccountSettings {
   bool blob_immutability = false;  // Retention policies and legal holds can be set on blobs.
   // Deleted containers can be restored this long; 0: not at all.
   uint32_t container_retention_days = 0;
-  // How long a deleted container's name stays taken; in Azure at least 30 s.
+  // The same for shares.
+  uint32_t share_retention_days = 0;
+  // How long the name of a deleted container or share stays taken; in Azure at least 30 s.
   uint32_t deletion_window_s = 0;
   // How long bringing a blob back from the archive takes.
   uint32_t rehydration_s = 60;

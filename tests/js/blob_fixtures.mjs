@@ -97,9 +97,9 @@ export function signedHeaders(method, path, { headers = {}, length } = {}) {
   return all;
 }
 
-// Sends what no SDK sends. `path` begins behind the host; `sign: false` sends it anonymously.
-export async function request(server, method, path, { headers = {}, body, sign = true } = {}) {
-  const { hostname, port } = new URL(server.blobUrl);
+// Sends what no SDK sends, to `service` ('Blob'...). `path` begins behind the host; `sign: false` sends it anonymously.
+export async function request(server, method, path, { headers = {}, body, sign = true, service = 'Blob' } = {}) {
+  const { hostname, port } = new URL(server.url(service));
   const length = body === undefined && method !== 'PUT' && method !== 'POST' ? undefined : Buffer.byteLength(body ?? '');
   const all = sign ? signedHeaders(method, path, { headers, length }) : headers;
   const response = await new Promise((resolve, reject) => {

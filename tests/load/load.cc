@@ -4,9 +4,12 @@
 //
 //   load --port P --connections N --seconds S [--account A --key K] --get PATH
 //   load ...                                                       --put PREFIX --size BYTES
+//   load ...                                                       --range DIRECTORY --size BYTES
 //
 // --get repeats one request; --put writes a block blob of its own name each time,
-// PREFIX/0123456789abcdef. Without an account requests are not signed. Prints one line of JSON.
+// PREFIX/0123456789abcdef; --range writes a range somewhere in one of the files DIRECTORY/0,
+// DIRECTORY/1 and so on, which exist. Without an account requests are not signed. Prints one line
+// of JSON.
 #include "requests.h"
 
 #include <arpa/inet.h>

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 
 namespace kyanite::load {
 
@@ -48,38 +49,53 @@ std::string http_date() {
   return {text, length};
 }
 
-// The headers a client of Azure sends, among them what is signed.
-std::string make_head(const Options& options, std::string_view method, const std::string& path,
-                      const std::string& date, size_t length) {
-  const bool put = method == "PUT";
-  std::string own;
-  if (put) own += "x-ms-blob-type:BlockBlob\n";
-  own.append("x-ms-client-request-id:7f3c7e38-6f3a-4b62-9d3b-7c2d6a1f0e55\nx-ms-date:");
-  own.append(date).append("\nx-ms-version:").append(kVersion).append("\n");
+using Headers = std::map<std::string, std::string>;
 
-  std::string head(method);
-  head.append(" ").append(path).append(" HTTP/1.1\r\nHost: 127.0.0.1:");
-  head.append(std::to_string(options.port)).append("\r\nAccept: */*\r\n");
+struct Shape {
+  std::string_view method;
+  std::string path;
+  std::string query;  // "name=value", or empty
+  Headers own;        // x-ms- headers beyond those that every request has
+  size_t length = 0;  // of the body
+};
+
+std::string signature(const Options& options, const Shape& shape, const Headers& own) {
+  std::string text(shape.method);
+  text.append("\n\n\n").append(shape.length > 0 ? std::to_string(shape.length) : "");
+  text.append("\n\n\n\n\n\n\n\n\n");
+  for (const auto& [name, value] : own) text.append(name).append(":").append(value).append("\n");
+  text.append("/").append(options.account).append(shape.path);
+  if (const size_t equals = shape.query.find('='); equals != std::string::npos) {
+    text.append("\n").append(shape.query, 0, equals);
+    text.append(":").append(shape.query, equals + 1);
+  }
+  unsigned char mac[32];
+  unsigned int mac_length = sizeof mac;
+  HMAC(EVP_sha256(), options.key.data(), static_cast<int>(options.key.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac, &mac_length);
+  return base64({reinterpret_cast<const char*>(mac), mac_length});
+}
+
+// The headers a client of Azure sends, among them what is signed.
+std::string make_head(const Options& options, const Shape& shape, const std::string& date) {
+  Headers own = shape.own;
+  own["x-ms-client-request-id"] = "7f3c7e38-6f3a-4b62-9d3b-7c2d6a1f0e55";
+  own["x-ms-date"] = date;
+  own["x-ms-version"] = kVersion;
+
+  std::string head(shape.method);
+  head.append(" ").append(shape.path);
+  if (!shape.query.empty()) head.append("?").append(shape.query);
+  head.append(" HTTP/1.1\r\nHost: 127.0.0.1:").append(std::to_string(options.port));
+  head.append("\r\nAccept: */*\r\n");
   head.append("User-Agent: azsdk-cpp-storage-blobs/12.13.0 (Linux 6.1.0)\r\n");
-  if (put) head.append("Content-Length: ").append(std::to_string(length)).append("\r\n");
+  if (shape.method == "PUT")
+    head.append("Content-Length: ").append(std::to_string(shape.length)).append("\r\n");
   if (!options.account.empty()) {
-    std::string text(method);
-    text.append("\n\n\n").append(put ? std::to_string(length) : "").append("\n\n\n\n\n\n\n\n\n");
-    text.append(own).append("/").append(options.account).append(path);
-    unsigned char mac[32];
-    unsigned int mac_length = sizeof mac;
-    HMAC(EVP_sha256(), options.key.data(), static_cast<int>(options.key.size()),
-         reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac, &mac_length);
     head.append("Authorization: SharedKey ").append(options.account).append(":");
-    head.append(base64({reinterpret_cast<const char*>(mac), mac_length})).append("\r\n");
+    head.append(signature(options, shape, own)).append("\r\n");
   }
-  for (size_t at = 0; at < own.size();) {
-    const size_t colon = own.find(':', at);
-    const size_t end = own.find('\n', at);
-    head.append(own, at, colon - at).append(": ").append(own, colon + 1, end - colon - 1);
-    head.append("\r\n");
-    at = end + 1;
-  }
+  for (const auto& [name, value] : own) head.append(name).append(": ").append(value).append("\r\n");
   return head + "\r\n";
 }
 
@@ -114,13 +130,18 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
       options.get = value;
     } else if (name == "--put") {
       options.put = value;
+    } else if (name == "--range") {
+      options.range = value;
     } else if (name == "--size") {
       options.size = std::strtoul(value.c_str(), nullptr, 10);
     } else {
       return std::nullopt;
     }
   }
-  if (options.port == 0 || options.get.empty() == options.put.empty()) return std::nullopt;
+  const int kinds = !options.get.empty() + !options.put.empty() + !options.range.empty();
+  if (options.port == 0 || kinds != 1) return std::nullopt;
+  if (!options.range.empty() && (options.size == 0 || options.size > kRangeFileBytes))
+    return std::nullopt;
   return options;
 }
 
@@ -135,10 +156,34 @@ int Request::rest(size_t sent, iovec (&parts)[2]) const {
   return count;
 }
 
+namespace {
+
+// A block blob of its own name.
+Shape put_blob(const Options& options, size_t number) {
+  char name[32];
+  std::snprintf(name, sizeof name, "/%016llx",
+                static_cast<unsigned long long>(scatter(number + 1)));
+  return {"PUT", options.put + name, "", {{"x-ms-blob-type", "BlockBlob"}}, options.size};
+}
+
+// A range of one of the files, at an offset that is a multiple of its size.
+Shape put_range(const Options& options, size_t number) {
+  const size_t offset = scatter(number) % (kRangeFileBytes / options.size) * options.size;
+  return {"PUT",
+          options.range + "/" + std::to_string(number % kRangeFiles),
+          "comp=range",
+          {{"x-ms-range",
+            "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + options.size - 1)},
+           {"x-ms-write", "update"}},
+          options.size};
+}
+
+}  // namespace
+
 Requests::Requests(const Options& options) : repeat_(!options.get.empty()) {
   const std::string date = http_date();
   if (repeat_) {
-    requests_.push_back({make_head(options, "GET", options.get, date, 0), {}});
+    requests_.push_back({make_head(options, {"GET", options.get, "", {}, 0}, date), {}});
     return;
   }
   body_.resize(options.size);
@@ -146,9 +191,8 @@ Requests::Requests(const Options& options) : repeat_(!options.get.empty()) {
   const auto count = static_cast<size_t>(options.seconds * kNamesPerSecond);
   requests_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    char name[32];
-    std::snprintf(name, sizeof name, "/%016llx", static_cast<unsigned long long>(scatter(i + 1)));
-    requests_.push_back({make_head(options, "PUT", options.put + name, date, options.size), body_});
+    const Shape shape = options.put.empty() ? put_range(options, i) : put_blob(options, i);
+    requests_.push_back({make_head(options, shape, date), body_});
   }
 }
 

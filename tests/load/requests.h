@@ -18,9 +18,13 @@ struct Options {
   std::string account;  // Empty: requests are not signed.
   std::string key;      // Decoded.
   std::string get;      // A path, or
-  std::string put;      // a prefix of paths.
+  std::string put;      // a prefix of paths, or
+  std::string range;    // the directory of kRangeFiles files.
   size_t size = 0;      // Of what is put.
 };
+inline constexpr size_t kRangeFiles = 256;
+inline constexpr size_t kRangeFileBytes = 16 * 1024 * 1024;
+
 std::optional<Options> parse_options(const std::vector<std::string>& arguments);
 
 // A head of its own, a body that all share.

@@ -3,6 +3,8 @@ cannot fail proves nothing."""
 
 import pathlib
 
+import files
+
 CYCLES = 2
 
 
@@ -15,7 +17,7 @@ async def self_test(run):
         problems += await run.cycle()
     if problems:
         return problems
-    for damage in (forget_a_write, swap_two_blobs, flip_a_byte, cut_the_log):
+    for damage in (forget_a_write, swap_two_blobs, lose_a_file, move_a_shuffled_file, flip_a_byte, cut_the_log):
         noticed = await damage(run)
         print(f"   {damage.__name__}: {noticed[0][:150] if noticed else 'NOT NOTICED'}", flush=True)
         if not noticed:
@@ -42,6 +44,32 @@ async def swap_two_blobs(run):
     first.state, second.state = second.state, first.state
     noticed = await run.verify()
     first.state, second.state = second.state, first.state
+    return noticed
+
+
+async def lose_a_file(run):
+    """The model knows a file in a place where none is."""
+    client = run.files[0]
+    right, client.tree = client.tree, {**client.tree, f"{client.root}/lost": b"content"}
+    noticed = await run.verify()
+    client.tree = right
+    return noticed
+
+
+async def move_a_shuffled_file(run):
+    """One of the files that are always there somewhere is not."""
+    connection = run.connect("File")
+    directories = run.shuffle.DIRECTORIES
+    names = {directory: [name for name, _, _ in await files.listing(connection, directory)] for directory in directories}
+    directory, name = next((directory, name) for directory in directories for name in names[directory])
+
+    async def move(source, target):
+        headers = {"x-ms-file-rename-source": f"{connection.url}/{files.SHARE}/{source}"}
+        await files.expect(connection, 200, "PUT", f"/{files.SHARE}/{target}", {"comp": "rename"}, headers)
+
+    await move(f"{directory}/{name}", "elsewhere")
+    noticed = await run.verify()
+    await move("elsewhere", f"{directory}/{name}")
     return noticed
 
 

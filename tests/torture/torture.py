@@ -21,6 +21,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 
 import harness
+import files
 import sabotage
 from client import Connection, Disconnected
 from containers import ContainerClient
@@ -36,6 +37,8 @@ BLOBS_EACH = 6
 CONTAINER_CLIENTS = 4
 TABLE_CLIENTS = 6
 QUEUE_CLIENTS = 6
+FILE_CLIENTS = 8
+SHUFFLERS = 4
 COUNTER_CLIENTS = 64
 COUNTER_S = 3
 SLOWEST_KILL_S = 20  # Replies may come slowly on a loaded machine; the kill does not wait for ever.
@@ -63,6 +66,8 @@ class Run:
         self.containers = [ContainerClient(number, self.report) for number in range(CONTAINER_CLIENTS)]
         self.tables = [TableClient(number, self.report) for number in range(TABLE_CLIENTS)]
         self.queues = [QueueClient(number, self.report) for number in range(QUEUE_CLIENTS)]
+        self.files = [files.FileClient(number, self.report) for number in range(FILE_CLIENTS)]
+        self.shuffle = files.Shuffle(self.report)
         self.server = None
 
     @property
@@ -90,6 +95,10 @@ class Run:
         connection = self.connect("Queue")
         for queue in self.queues:
             await queue.create(connection)
+        connection = self.connect("File")
+        await files.create_share(connection)
+        for client in [*self.files, self.shuffle]:
+            await client.create(connection)
 
     async def load_and_kill(self):
         """All clients at once, until the server is killed in their midst."""
@@ -112,6 +121,8 @@ class Run:
         for service, members in self.members():
             for number, client in enumerate(members):
                 clients.append(client.run(self.connect(service), self.seeded(service, number)))
+        for number in range(SHUFFLERS):
+            clients.append(self.shuffle.run(self.connect("File"), self.seeded("shuffle", number)))
         for _ in range(4):
             clients += [self._repeat(self.counter.increment), self._repeat(self.log.append)]
         tasks = [asyncio.create_task(guarded(client)) for client in clients]
@@ -126,7 +137,7 @@ class Run:
 
     def members(self):
         """Clients that own one thing each and check it themselves."""
-        return ("Blob", self.containers), ("Table", self.tables), ("Queue", self.queues)
+        return ("Blob", self.containers), ("Table", self.tables), ("Queue", self.queues), ("File", self.files)
 
     def seeded(self, *what):
         return random.Random(f"{self.seed}/{self.report.cycles}/{what}")
@@ -150,14 +161,16 @@ class Run:
 
     async def verify(self):
         problems = await verify(self.connect, self.blobs, [self.counter, self.log])
-        for service, members in self.members():
-            connection = self.connect(service)
-            for client in members:
-                try:
-                    complaint = await client.check(connection)
-                except (Wrong, Disconnected) as error:
-                    complaint = str(error)
-                problems += [complaint] if complaint else []
+        checks = [(service, client.check) for service, members in self.members() for client in members]
+        checks += [("File", self.shuffle.check), ("File", files.check_share)]
+        connections = {service: self.connect(service) for service, _ in self.members()}
+        for service, check in checks:
+            try:
+                complaint = await check(connections[service])
+            except (Wrong, Disconnected) as error:
+                complaint = str(error)
+            problems += [complaint] if complaint else []
+        for connection in connections.values():
             connection.close()
         return problems
 

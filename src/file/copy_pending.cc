@@ -1,0 +1,137 @@
+// Copy File from another server: the file is there at once, as long as the source says it is, and
+// is filled while the copy is pending.
+#include "file/copy_pending.h"
+
+#include "base/bytes.h"
+#include "concurrency/etag.h"
+#include "file/copy.h"
+#include "file/permissions.h"
+#include "file/ranges.h"
+#include "store/fields.h"
+
+namespace kyanite::file {
+
+using service::Call;
+using service::Context;
+using service::CopyStatus;
+using service::PendingCopy;
+using wire::Code;
+
+namespace {
+
+// Changes the file while it still waits for this copy; false when it no longer does.
+// `edit(Entry&, store::Commit&) -> Task<store::Result<void>>` may be called again after a conflict.
+template <class Edit>
+Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& copy, Edit edit) {
+  // The note has the row of the entry, which keeps its place while the copy is pending.
+  Found found;
+  found.parent = read_be64(copy.object.data());
+  found.folded = copy.object.substr(8);
+  found.key = entry_key(copy.space, found.parent, found.folded);
+  auto turn = co_await context.locks.lock(found.key.bytes());
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto record = co_await context.store.get(found.key);
+    if (!record) co_return record.error();
+    if (*record == nullptr) co_return false;
+    auto entry = store::decode<Entry>((*record)->value);
+    if (!entry) co_return store::Error::kCorrupt;
+    if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
+    found.record = *record;
+    found.entry = *entry;
+    TreeCommit commit(context.store, copy.space);
+    auto done = co_await commit.begin();
+    if (done) done = co_await edit(*entry, commit.commit());
+    if (done) {
+      done = co_await commit.replace(found.parent, found.folded, &found, &*entry, &*entry);
+    }
+    if (done) done = co_await commit.finish();
+    if (done) co_return true;
+    if (done.error() != store::Error::kConflict) co_return done.error();
+  }
+  co_return store::Error::kConflict;
+}
+
+void end_copy(const Context& context, CopyStatus status, Entry& file) {
+  const Time now = context.clock.now();
+  file.copy.status = status;
+  file.copy.completed = now;
+  file.changed = concurrency::next_modified(now, file.changed);
+  concurrency::on_write(file.lease, now);
+}
+
+}  // namespace
+
+Task<store::Result<bool>> PendingFiles::progress(Context& context, const PendingCopy& copy,
+                                                 uint64_t copied) const {
+  auto edit = [&](Entry& file, store::Commit&) -> Task<store::Result<void>> {
+    file.copy.copied = copied;
+    co_return store::Result<void>();
+  };
+  co_return co_await change_pending(context, copy, edit);
+}
+
+Task<store::Result<bool>> PendingFiles::complete(Context& context, const PendingCopy& copy,
+                                                 const content::Pieces& pieces,
+                                                 uint64_t length) const {
+  auto edit = [&](Entry& file, store::Commit& commit) -> Task<store::Result<void>> {
+    file.content = {};
+    file.content.sparse = true;
+    file.content.length = length;
+    file.copy.copied = file.copy.total = length;
+    end_copy(context, CopyStatus::kSuccess, file);
+    if (length == 0) co_return store::Result<void>();
+    const content::Place place{copy.space, kSharePartition};
+    co_return co_await content::overwrite(context.store, commit, place, file.content, 0, length,
+                                          pieces);
+  };
+  co_return co_await change_pending(context, copy, edit);
+}
+
+Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy& copy,
+                                             const std::string& why) const {
+  auto edit = [&](Entry& file, store::Commit&) -> Task<store::Result<void>> {
+    end_copy(context, CopyStatus::kFailed, file);
+    file.copy.status_description = why;
+    co_return store::Result<void>();
+  };
+  co_return co_await change_pending(context, copy, edit);
+}
+
+Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const Path& path,
+                     const Source& source) {
+  const uint64_t length = source.fetched->length().value_or(0);
+  if (length > kMaxFileBytes) co_return wire::Error(Code::kOutOfRangeInput);
+  auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kCreate);
+  if (!permission) co_return permission.error();
+  const http::Headers& told = source.fetched->headers();
+  PendingCopy note = service::make_note(call, told);
+  note.space = tree.space();
+  auto& runner = static_cast<const FileService&>(*call.service).copy_runner();
+  auto make = [&](const Way& way, const Found* before,
+                  TreeCommit&) -> Task<wire::Result<Creation>> {
+    auto creation = make_copy(call, order, way, before);
+    if (!creation) co_return creation.error();
+    note.object = entry_row(way.parent(), way.folded);
+    auto noted = co_await runner.note(call.store(), call.target.account, note);
+    if (!noted) co_return service::storage_error(noted.error());
+    Entry& copy = creation->entry;
+    copy.http = service::foreign_properties(told);
+    if (copy.metadata.empty()) {
+      if (auto metadata = service::decode_metadata(told)) copy.metadata = std::move(*metadata);
+    }
+    copy.smb.permission_key = *permission;
+    copy.content.sparse = true;
+    copy.content.length = length;
+    copy.copy.id = note.id;
+    copy.copy.source = source.url;
+    copy.copy.status = CopyStatus::kPending;
+    copy.copy.total = length;
+    creation->reply = copy_reply(copy);
+    co_return std::move(*creation);
+  };
+  auto reply = co_await create_entry(call, tree, path, make);
+  if (reply) runner.submit(call.context, call.target.account, std::move(note));
+  co_return reply;
+}
+
+}  // namespace kyanite::file

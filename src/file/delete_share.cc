@@ -1,0 +1,126 @@
+// Delete Share: DELETE /{share}?restype=share, a share with or without its snapshots, or one
+// snapshot
+//
+// The record of a share leaves the living in one commit: its files are unreachable at once. Where
+// the account keeps deleted shares, or their names for a while, it moves to the deleted ones; else
+// its space is dead and cleaned in the background.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "file/handlers.h"
+#include "file/service.h"
+#include "file/share.h"
+#include "service/deleted.h"
+
+namespace kyanite::file {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+enum class Snapshots { kNone, kInclude, kIncludeLeased };
+
+wire::Result<Snapshots> decode_snapshots(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-delete-snapshots";
+  const auto text = call.headers().find(kHeader);
+  if (!text) return Snapshots::kNone;
+  if (equals_ignoring_case(*text, "include")) return Snapshots::kInclude;
+  if (equals_ignoring_case(*text, "include-leased")) return Snapshots::kIncludeLeased;
+  return wire::invalid_header(kHeader, *text);
+}
+
+template <class Leased>
+wire::Result<void> check_lease(const Call& call, const Leased& leased,
+                               const std::optional<std::string>& lease_id) {
+  auto use = concurrency::check_lease_use(leased.lease, lease_id, concurrency::LeaseUse::kExclusive,
+                                          call.now);
+  if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+  return {};
+}
+
+// Whether the share's snapshots let it be deleted.
+Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapshots option) {
+  if (option == Snapshots::kIncludeLeased) co_return wire::Result<void>();
+  bool any = false;
+  bool leased = false;
+  auto done = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(share.space, kSnapshots, kSharePartition));
+    for (; cursor->valid(); cursor->next()) {
+      auto record = cursor->record();
+      if (!record) return record.error();
+      const auto snapshot = store::decode<Snapshot>((*record)->value);
+      if (!snapshot) return store::Error::kCorrupt;
+      any = true;
+      leased |= concurrency::is_locked(concurrency::lease_state(snapshot->lease, call.now));
+    }
+    return cursor->status();
+  });
+  if (!done) co_return service::storage_error(done.error());
+  if (any && option == Snapshots::kNone) co_return wire::Error(Code::kShareHasSnapshots);
+  if (leased) co_return wire::Error(Code::kDeleteShareWhenSnapshotLeased);
+  co_return wire::Result<void>();
+}
+
+Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  const auto key = snapshot_key(share->space, addressed_snapshot(call));
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto snapshot = co_await service::load<Snapshot>(call, key);
+    if (!snapshot) co_return snapshot.error();
+    if (!snapshot->value) co_return wire::Error(Code::kShareNotFound);
+    if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
+    auto state = co_await service::load<ShareState>(call, state_key(share->space));
+    if (!state) co_return state.error();
+    ShareState next = state->value.value_or(ShareState());
+    std::erase(next.snapshots, snapshot->value->generation);
+    next.purge = true;
+    store::Commit commit;
+    commit.guards.push_back({key, snapshot->record});
+    commit.guards.push_back({state_key(share->space), state->record});
+    commit.writes.push_back({key, nullptr});
+    commit.writes.push_back({state_key(share->space), service::to_record(next)});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return http::Reply(202);
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+}  // namespace
+
+Outcome delete_share(Call& call) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) co_return lease_id.error();
+  auto option = decode_snapshots(call);
+  if (!option) co_return option.error();
+  // Snapshots of the share are taken and deleted in turn with this.
+  const auto key = share_key(call);
+  auto turn = co_await call.context.locks.lock(key.bytes());
+  if (!call.target.snapshot.empty()) co_return co_await delete_snapshot(call, *lease_id);
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto loaded = co_await service::load<Share>(call, key);
+    if (!loaded) co_return loaded.error();
+    if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
+    const Share& share = *loaded->value;
+    if (auto held = check_lease(call, share, *lease_id); !held) co_return held.error();
+    if (auto free = co_await check_snapshots(call, share, *option); !free) co_return free.error();
+    store::Commit commit;
+    commit.guards.push_back({key, loaded->record});
+    commit.writes.push_back({key, nullptr});
+    commit.writes.push_back(
+        service::remains(call, service::kShareGraves, share, call.settings().share_retention_days));
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) {
+      open_files(call).force_close_share(share.space);
+      co_return http::Reply(202);
+    }
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+}  // namespace kyanite::file

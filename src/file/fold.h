@@ -1,0 +1,17 @@
+// Names that differ in case alone are the same name: each is kept as it was given and found by its
+// folded form.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kyanite::file {
+
+// In upper case, character by character. `name` is valid UTF-8.
+std::string fold(std::string_view name);
+
+// In units of UTF-16, in which Azure counts names.
+size_t utf16_length(std::string_view name);
+
+}  // namespace kyanite::file

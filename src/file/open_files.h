@@ -1,0 +1,229 @@
+// The open-file table: what SMB clients have open, which byte ranges they hold locked and which
+// files wait to be deleted, keyed by file id. It is the one place where both front ends learn
+// whether an operation can go on beside what others do. REST operations never stay in it: they are
+// admitted, do their commit and leave.
+//
+// All of it is volatile. After a restart no handle is open and no file is marked for deletion.
+//
+// Every member may be called from any thread. A coroutine that waits resumes on its executor.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "concurrency/share_mode.h"
+#include "store/key.h"
+#include "wire/error.h"
+
+namespace kyanite::file {
+
+// A file or directory of a share. Ids are never used twice within a share, so a key that outlives
+// its file meets nothing.
+struct FileKey {
+  store::SpaceId share = 0;
+  uint64_t id = 0;
+  bool operator==(const FileKey&) const = default;
+};
+
+using HandleId = uint64_t;
+
+// Azure's limit for one file or directory.
+inline constexpr size_t kMaxHandlesPerFile = 2000;
+
+// An open as an SMB client asks for it and as List Handles shows it.
+struct FileOpen {
+  FileKey file;
+  concurrency::Open mode;
+  std::vector<uint64_t> ancestors;  // Ids from the root to the parent; empty for the root itself.
+  std::string path;                 // From the root, with the case of the stored names.
+  uint64_t session = 0;
+  std::string client;  // address and port
+  Time opened;
+  bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
+};
+
+struct Handle : FileOpen {
+  HandleId id = 0;
+};
+
+// Why an SMB request cannot go on.
+enum class Refusal {
+  kSharingViolation,
+  kDeletePending,
+  kLockConflict,
+  kRangeNotLocked,
+  kAccessDenied,  // The handle was not opened with the access that this needs.
+  kTooManyHandles,
+  kNoSuchHandle,  // Closed, perhaps by force.
+};
+
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t length = 0;  // May be 0, and may reach beyond the largest offset.
+  bool operator==(const ByteRange&) const = default;
+};
+
+struct RangeLock {
+  ByteRange range;
+  bool exclusive = false;
+};
+
+class OpenFiles {
+ public:
+  OpenFiles();
+  OpenFiles(const OpenFiles&) = delete;
+  OpenFiles& operator=(const OpenFiles&) = delete;
+
+  // Lets a REST operation, or the removal of a file by its last close, be one step with its commit:
+  // while it stands nobody can open the file in a way that conflicts, mark it for deletion or lock
+  // a range of it. Those who try wait until it is destroyed, so it is taken right before the
+  // decision and dropped right after the commit, never held while a body is received. Must not
+  // outlive the table.
+  class [[nodiscard]] Admission {
+   public:
+    Admission() = default;
+    Admission(Admission&& other) noexcept
+        : table_(std::exchange(other.table_, nullptr)),
+          file_(other.file_),
+          operation_(other.operation_) {}
+    Admission& operator=(Admission&& other) noexcept;
+    ~Admission() { leave(); }
+
+    // After the commit of a rename: where handles that stayed open are found from now on.
+    void renamed(std::vector<uint64_t> ancestors, std::string path);
+
+   private:
+    friend class OpenFiles;
+    Admission(OpenFiles* table, FileKey file, concurrency::FileOperation operation)
+        : table_(table), file_(file), operation_(operation) {}
+    void leave();
+
+    OpenFiles* table_ = nullptr;
+    FileKey file_;
+    concurrency::FileOperation operation_ = concurrency::FileOperation::kListFiles;
+  };
+
+  // --- REST ---
+
+  // Whether a REST operation may touch the file now. 409 SMBDeletePending, SharingViolation or
+  // FileLockConflict. Operations that change the file keep the admission over their commit; readers
+  // may drop it at once, because they read a snapshot. A coroutine, because this is where an
+  // operation will wait for clients to give back what they cache under an SMB lease.
+  Task<wire::Result<Admission>> admit(FileKey file, concurrency::FileOperation operation);
+
+  // The same for moving a directory: besides, nothing below it may be open, and nothing below can
+  // be opened while the admission stands.
+  Task<wire::Result<Admission>> admit_directory_rename(FileKey directory);
+
+  // Files of the share that wait for deletion, to be left out of listings. Usually empty.
+  std::unordered_set<uint64_t> delete_pending(store::SpaceId share) const;
+
+  // Open handles of a file or directory in the order of their ids, beginning after `after`;
+  // recursive: and of everything below it. At most `most`.
+  std::vector<Handle> list(FileKey file, bool recursive, HandleId after, size_t most) const;
+
+  // Closes one handle of those that list() shows; false when it is not among them. A mark for
+  // deletion ends with the last handle and the file stays: only a client's own close deletes. The
+  // client learns of it from find().
+  bool force_close(FileKey file, bool recursive, HandleId handle);
+  // Closes all of them and says how many.
+  size_t force_close_all(FileKey file, bool recursive);
+
+  // The share is deleted: none of its handles is good for anything any more.
+  void force_close_share(store::SpaceId share);
+
+  // --- SMB ---
+
+  // Grants an open or says why not, after REST operations in flight that conflict with it. The
+  // caller looks the path up again afterwards and closes the handle when it leads elsewhere now:
+  // from the open on no REST operation can delete the file or move what is above it, but before it
+  // one could. It also reads the REST lease then (concurrency::may_open_leased_file).
+  Task<Result<HandleId, Refusal>> open(FileOpen request);
+
+  // The open as it is now; absent once it was closed.
+  std::optional<Handle> find(HandleId handle) const;
+
+  // What closing leaves to do.
+  struct Closed {
+    // Set when this was the last handle of a file marked for deletion: the caller removes the file
+    // and then drops it. Until then the file stays marked.
+    std::optional<Admission> removal;
+  };
+  Result<Closed, Refusal> close(HandleId handle);
+
+  // Marks the file for deletion at its last close, or withdraws the mark, once REST operations in
+  // flight on it are over. Needs delete access. For a directory the caller marks first, then looks
+  // whether it is empty, and withdraws when it is not: nothing is created in a marked directory.
+  Task<Result<void, Refusal>> set_delete_pending(HandleId handle, bool pending);
+
+  // All of the locks or none. A failed lock waits for nothing: the client asks again.
+  Task<Result<void, Refusal>> lock(HandleId handle, std::vector<RangeLock> locks);
+  // Exactly one lock of this handle with this range.
+  Result<void, Refusal> unlock(HandleId handle, ByteRange range);
+  // Whether other handles' locks (and this one's shared locks, for writing) let it read or write.
+  Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write) const;
+
+ private:
+  struct HeldLock {
+    HandleId holder;
+    RangeLock lock;
+  };
+  // Something that conflicts with a REST operation in flight, until that is over.
+  using Turn = Pending<bool>;
+
+  // What is known about one file or directory; forgotten when nothing is. The modes under which SMB
+  // clients cache the file (leases, oplocks) belong here too, beside the handles they were granted
+  // to; admit() and open() break them before they decide.
+  struct File {
+    std::vector<HandleId> handles;
+    size_t open_below = 0;  // handles whose ancestor it is
+    std::vector<HeldLock> locks;
+    std::vector<concurrency::FileOperation> in_flight;
+    bool moving = false;  // A directory rename is among those in flight.
+    std::vector<Turn*> waiting;
+
+    bool idle() const {
+      return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty();
+    }
+  };
+  struct KeyHash {
+    size_t operator()(const FileKey& key) const {
+      return std::hash<uint64_t>{}(key.share * 0x9E3779B97F4A7C15u ^ key.id);
+    }
+  };
+  using Files = std::unordered_map<FileKey, File, KeyHash>;
+
+  // All of these are called with the mutex held.
+  std::optional<Refusal> refuse(FileKey key, concurrency::FileOperation operation) const;
+  Admission note(FileKey key, concurrency::FileOperation operation);
+  std::optional<Refusal> refuse(const FileOpen& request) const;
+  // The file or directory whose operations in flight the open has to wait for; null: none.
+  File* in_the_way(const FileOpen& request);
+  HandleId add(FileOpen request);
+  static Result<void, Refusal> add_locks(File& file, HandleId holder,
+                                         const std::vector<RangeLock>& locks);
+  // Forgets the handle and its locks; true when it was the file's last.
+  bool remove(HandleId id);
+  void count_below(const Handle& handle, bool opened);
+  void forget_if_idle(FileKey key);
+
+  mutable std::mutex mutex_;
+  Files files_;
+  // Marked for deletion. Each has a handle, or an admission in flight that removes it.
+  std::unordered_set<FileKey, KeyHash> delete_pending_;
+  std::map<HandleId, Handle> handles_;
+  HandleId next_handle_;
+};
+
+}  // namespace kyanite::file

@@ -1,0 +1,537 @@
+#include "file/open_files.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace kyanite::file {
+namespace {
+
+using concurrency::AccessSet;
+using concurrency::FileOperation;
+using concurrency::kDeleteAccess;
+using concurrency::kFullAccess;
+using concurrency::kNoAccess;
+using concurrency::kReadAccess;
+using concurrency::kWriteAccess;
+
+constexpr store::SpaceId kShare = 7;
+constexpr uint64_t kDirectory = 100;
+constexpr uint64_t kFile = 101;
+constexpr FileKey kFileKey{kShare, kFile};
+constexpr FileKey kDirectoryKey{kShare, kDirectory};
+constexpr FileKey kRootKey{kShare, 0};
+
+AccessSet set(std::string_view letters) {
+  AccessSet result;
+  for (const char letter : letters) {
+    if (letter == 'R') result = result | kReadAccess;
+    if (letter == 'W') result = result | kWriteAccess;
+    if (letter == 'D') result = result | kDeleteAccess;
+  }
+  return result;
+}
+
+// As an SMB client opens the file "directory/file".
+FileOpen file_open(AccessSet access, AccessSet share) {
+  FileOpen request;
+  request.file = kFileKey;
+  request.mode = {access, share};
+  request.ancestors = {0, kDirectory};
+  request.path = "directory/file";
+  request.session = 1;
+  request.client = "127.0.0.1:50000";
+  return request;
+}
+
+FileOpen directory_open(AccessSet access, AccessSet share) {
+  FileOpen request = file_open(access, share);
+  request.file = kDirectoryKey;
+  request.ancestors = {0};
+  request.path = "directory";
+  return request;
+}
+
+HandleId must_open(OpenFiles& table, FileOpen request) {
+  auto opened = RunLoop::run(table.open(std::move(request)));
+  EXPECT_TRUE(opened.ok());
+  return opened.ok() ? *opened : 0;
+}
+
+// What a REST client is told; nothing when the operation goes on.
+std::optional<wire::Code> verdict(OpenFiles& table, FileOperation operation,
+                                  FileKey file = kFileKey) {
+  auto admission = RunLoop::run(table.admit(file, operation));
+  if (admission) return std::nullopt;
+  EXPECT_EQ(admission.error().status, 409);
+  return admission.error().code;
+}
+
+// Eight share modes of an SMB open against eight REST operations.
+TEST(OpenFiles, RestOperationsBesideShareModes) {
+  struct Column {
+    FileOperation operation;
+    const char* name;
+  };
+  const Column columns[] = {
+      {FileOperation::kCreateFile, "Create File"},
+      {FileOperation::kGetFile, "Get File"},
+      {FileOperation::kSetFileProperties, "Set File Properties"},
+      {FileOperation::kSetFileMetadata, "Set File Metadata"},
+      {FileOperation::kDeleteFile, "Delete File"},
+      {FileOperation::kPutRange, "Put Range"},
+      {FileOperation::kListRanges, "List Ranges"},
+      {FileOperation::kLeaseFile, "Lease File"},
+  };
+  struct Row {
+    const char* share;
+    const char* outcome;  // per column: + goes on, x SharingViolation
+  };
+  const Row rows[] = {
+      {"", "xxxxxxxx"},   {"R", "x+xxxx+x"},  {"W", "xx++x+xx"},  {"D", "xxxxxxxx"},
+      {"RW", "x+++x++x"}, {"RD", "x+xxxx+x"}, {"WD", "+x++x+xx"}, {"RWD", "++++x+++"},
+  };
+  for (const Row& row : rows) {
+    for (size_t i = 0; i < std::size(columns); ++i) {
+      OpenFiles table;
+      const HandleId handle = must_open(table, file_open(kReadAccess, set(row.share)));
+      const auto expected =
+          row.outcome[i] == '+' ? std::nullopt : std::optional(wire::Code::kSharingViolation);
+      EXPECT_EQ(verdict(table, columns[i].operation), expected)
+          << columns[i].name << " share " << row.share;
+      // Of the file alone, and only while it is open.
+      EXPECT_EQ(verdict(table, columns[i].operation, kDirectoryKey), std::nullopt);
+      EXPECT_TRUE(table.close(handle).ok());
+      EXPECT_EQ(verdict(table, columns[i].operation), std::nullopt);
+    }
+  }
+}
+
+TEST(OpenFiles, LooksNeverViolate) {
+  OpenFiles table;
+  must_open(table, file_open(kFullAccess, kNoAccess));
+  for (const auto operation : {FileOperation::kListFiles, FileOperation::kGetFileProperties,
+                               FileOperation::kGetFileMetadata}) {
+    EXPECT_EQ(verdict(table, operation), std::nullopt);
+  }
+}
+
+TEST(OpenFiles, EveryOpenCounts) {
+  OpenFiles table;
+  must_open(table, file_open(kReadAccess, kFullAccess));
+  must_open(table, file_open(kReadAccess, kReadAccess));
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kSharingViolation);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+}
+
+TEST(OpenFiles, OpensAgainstOpens) {
+  struct Row {
+    const char *access_a, *share_a, *access_b, *share_b;
+    bool granted;
+  };
+  const Row rows[] = {
+      {"R", "W", "W", "R", true},     {"W", "R", "W", "W", false}, {"W", "W", "W", "R", false},
+      {"R", "R", "R", "R", true},     {"R", "", "R", "R", false},  {"RW", "", "R", "RWD", false},
+      {"D", "RWD", "R", "RW", false}, {"", "", "RWD", "", true},
+  };
+  for (const Row& row : rows) {
+    OpenFiles table;
+    must_open(table, file_open(set(row.access_a), set(row.share_a)));
+    const auto second = RunLoop::run(table.open(file_open(set(row.access_b), set(row.share_b))));
+    EXPECT_EQ(second.ok(), row.granted);
+    if (!second) {
+      EXPECT_EQ(second.error(), Refusal::kSharingViolation);
+    }
+  }
+}
+
+TEST(OpenFiles, HandlesOfOneFileAreLimited) {
+  OpenFiles table;
+  for (size_t i = 0; i < kMaxHandlesPerFile; ++i)
+    must_open(table, file_open(kReadAccess, kFullAccess));
+  const auto refused = RunLoop::run(table.open(file_open(kReadAccess, kFullAccess)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), Refusal::kTooManyHandles);
+}
+
+// --- Deletion ---
+
+TEST(OpenFiles, DeletePendingUntilTheLastClose) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kDeleteAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.set_delete_pending(first, true)).ok());
+  EXPECT_TRUE(table.delete_pending(kShare).contains(kFile));
+  EXPECT_TRUE(table.delete_pending(kShare + 1).empty());
+  for (const auto operation : {FileOperation::kListFiles, FileOperation::kGetFileProperties,
+                               FileOperation::kPutRange, FileOperation::kDeleteFile}) {
+    EXPECT_EQ(verdict(table, operation), wire::Code::kSMBDeletePending);
+  }
+  const auto refused = RunLoop::run(table.open(file_open(kReadAccess, kFullAccess)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), Refusal::kDeletePending);
+
+  auto closed = table.close(first);
+  ASSERT_TRUE(closed.ok());
+  EXPECT_FALSE(closed->removal);
+  auto last = table.close(second);
+  ASSERT_TRUE(last.ok());
+  ASSERT_TRUE(last->removal);
+  // Until the file is removed it stays marked; from then on nothing is known of it.
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), wire::Code::kSMBDeletePending);
+  last->removal.reset();
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+  EXPECT_TRUE(table.delete_pending(kShare).empty());
+}
+
+TEST(OpenFiles, DeletePendingCanBeWithdrawn) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kDeleteAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.set_delete_pending(first, true)).ok());
+  // Any handle with delete access may withdraw what another one marked.
+  ASSERT_TRUE(RunLoop::run(table.set_delete_pending(second, false)).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+  EXPECT_TRUE(table.close(first).ok());
+  auto last = table.close(second);
+  ASSERT_TRUE(last.ok());
+  EXPECT_FALSE(last->removal);
+}
+
+TEST(OpenFiles, MarkingNeedsDeleteAccess) {
+  OpenFiles table;
+  const HandleId handle = must_open(table, file_open(kReadAccess | kWriteAccess, kFullAccess));
+  const auto marked = RunLoop::run(table.set_delete_pending(handle, true));
+  ASSERT_FALSE(marked.ok());
+  EXPECT_EQ(marked.error(), Refusal::kAccessDenied);
+  EXPECT_EQ(RunLoop::run(table.set_delete_pending(handle + 1, true)).error(),
+            Refusal::kNoSuchHandle);
+}
+
+TEST(OpenFiles, DeleteOnCloseMarksWhenItsHandleCloses) {
+  OpenFiles table;
+  FileOpen request = file_open(kDeleteAccess, kFullAccess);
+  request.delete_on_close = true;
+  const HandleId marking = must_open(table, request);
+  const HandleId other = must_open(table, file_open(kReadAccess, kFullAccess));
+  EXPECT_TRUE(table.delete_pending(kShare).empty());
+  auto closed = table.close(marking);
+  ASSERT_TRUE(closed.ok());
+  EXPECT_FALSE(closed->removal);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), wire::Code::kSMBDeletePending);
+  auto last = table.close(other);
+  ASSERT_TRUE(last.ok());
+  EXPECT_TRUE(last->removal);
+}
+
+// --- Operations in flight ---
+
+// An operation in flight; reset() ends it and resumes those who waited right here, because this
+// thread has no executor.
+std::optional<OpenFiles::Admission> begin(OpenFiles& table, FileOperation operation) {
+  auto admission = RunLoop::run(table.admit(kFileKey, operation));
+  EXPECT_TRUE(admission.ok());
+  return std::move(*admission);
+}
+
+TEST(OpenFiles, ConflictingOpenWaitsForTheOperationInFlight) {
+  OpenFiles table;
+  auto writing = begin(table, FileOperation::kPutRange);
+  // It shares writing, so it does not conflict and is granted at once.
+  must_open(table, file_open(kReadAccess, kFullAccess));
+  bool granted = false;
+  auto exclusive = [&]() -> Task<void> {
+    const auto opened = co_await table.open(file_open(kReadAccess, kReadAccess));
+    granted = opened.ok();
+  };
+  detach(exclusive());
+  EXPECT_FALSE(granted);
+  // One that is over already does not let it in while another is not.
+  begin(table, FileOperation::kPutRange).reset();
+  EXPECT_FALSE(granted);
+  writing.reset();
+  EXPECT_TRUE(granted);
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kSharingViolation);
+}
+
+TEST(OpenFiles, OpenDuringDeletionComesAfterIt) {
+  OpenFiles table;
+  auto deleting = begin(table, FileOperation::kDeleteFile);
+  bool granted = false;
+  auto opening = [&]() -> Task<void> {
+    const auto opened = co_await table.open(file_open(kNoAccess, kFullAccess));
+    granted = opened.ok();
+  };
+  detach(opening());
+  EXPECT_FALSE(granted);
+  deleting.reset();
+  EXPECT_TRUE(granted);
+}
+
+TEST(OpenFiles, MarkAndLockWaitToo) {
+  OpenFiles table;
+  const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
+  auto writing = begin(table, FileOperation::kPutRange);
+  bool locked = false;
+  bool marked = false;
+  auto lock = [&]() -> Task<void> {
+    std::vector<RangeLock> locks = {{{0, 10}, true}};
+    const auto done = co_await table.lock(handle, std::move(locks));
+    locked = done.ok();
+  };
+  auto mark = [&]() -> Task<void> {
+    const auto done = co_await table.set_delete_pending(handle, true);
+    marked = done.ok();
+  };
+  detach(lock());
+  detach(mark());
+  EXPECT_FALSE(locked);
+  EXPECT_FALSE(marked);
+  writing.reset();
+  EXPECT_TRUE(locked);
+  EXPECT_TRUE(marked);
+  EXPECT_TRUE(table.delete_pending(kShare).contains(kFile));
+}
+
+TEST(OpenFiles, OperationsInFlightDoNotDisturbEachOther) {
+  OpenFiles table;
+  auto first = RunLoop::run(table.admit(kFileKey, FileOperation::kCreateFile));
+  auto second = RunLoop::run(table.admit(kFileKey, FileOperation::kDeleteFile));
+  EXPECT_TRUE(first.ok());
+  EXPECT_TRUE(second.ok());
+}
+
+// Many writers and openers at once: an open that denies writing never overlaps an operation that
+// writes.
+TEST(OpenFiles, ManyThreads) {
+  OpenFiles table;
+  std::atomic<int> writing = 0;
+  std::atomic<int> denying = 0;
+  std::atomic<bool> overlapped = false;
+  auto write = [&]() -> Task<void> {
+    for (int i = 0; i < 500; ++i) {
+      auto admission = co_await table.admit(kFileKey, FileOperation::kPutRange);
+      if (!admission) continue;
+      ++writing;
+      if (denying > 0) overlapped = true;
+      --writing;
+    }
+  };
+  auto deny = [&]() -> Task<void> {
+    for (int i = 0; i < 500; ++i) {
+      FileOpen request = file_open(kReadAccess, kReadAccess);
+      const auto handle = co_await table.open(std::move(request));
+      if (!handle) continue;
+      ++denying;
+      if (writing > 0) overlapped = true;
+      --denying;
+      EXPECT_TRUE(table.close(*handle).ok());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { RunLoop::run(write()); });
+    threads.emplace_back([&] { RunLoop::run(deny()); });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_FALSE(overlapped);
+  EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), std::nullopt);
+}
+
+// --- Byte-range locks ---
+
+TEST(OpenFiles, AnyLockStopsPutRange) {
+  OpenFiles table;
+  const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{1000, 1}, false}})).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kFileLockConflict);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+  ASSERT_TRUE(table.unlock(handle, {1000, 1}).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
+  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{0, 1}, true}})).ok());
+  ASSERT_TRUE(table.close(handle).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
+}
+
+TEST(OpenFiles, LocksAgainstLocks) {
+  constexpr uint64_t kEnd = UINT64_MAX;
+  struct Row {
+    RangeLock held, asked;
+    bool same_handle;
+    bool granted;
+  };
+  const Row rows[] = {
+      {{{0, 10}, true}, {{10, 10}, true}, false, true},
+      {{{0, 10}, true}, {{9, 1}, true}, false, false},
+      {{{0, 10}, true}, {{9, 1}, false}, false, false},
+      {{{0, 10}, false}, {{0, 10}, false}, false, true},
+      {{{0, 10}, false}, {{0, 10}, true}, false, false},
+      // A holder may put a shared lock over its own exclusive one, and nothing else.
+      {{{0, 10}, true}, {{0, 10}, false}, true, true},
+      {{{0, 10}, true}, {{0, 10}, true}, true, false},
+      {{{0, 10}, false}, {{0, 10}, true}, true, false},
+      // To the largest offset and beyond.
+      {{{kEnd, 1}, true}, {{kEnd, 1}, true}, false, false},
+      {{{5, kEnd}, true}, {{kEnd, 1}, true}, false, false},
+      // No bytes: between two.
+      {{{0, 10}, true}, {{5, 0}, true}, false, false},
+      {{{0, 10}, true}, {{0, 0}, true}, false, true},
+      {{{0, 10}, true}, {{10, 0}, true}, false, true},
+      {{{5, 0}, true}, {{5, 0}, true}, false, true},
+      {{{5, 0}, true}, {{4, 2}, true}, false, false},
+  };
+  for (const Row& row : rows) {
+    OpenFiles table;
+    const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
+    const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
+    ASSERT_TRUE(RunLoop::run(table.lock(first, {row.held})).ok());
+    const auto locked = RunLoop::run(table.lock(row.same_handle ? first : second, {row.asked}));
+    EXPECT_EQ(locked.ok(), row.granted) << &row - rows;
+  }
+}
+
+TEST(OpenFiles, LocksComeAllOrNone) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{20, 1}, true}})).ok());
+  const auto refused = RunLoop::run(table.lock(second, {{{0, 1}, true}, {{20, 1}, true}}));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), Refusal::kLockConflict);
+  EXPECT_TRUE(RunLoop::run(table.lock(first, {{{0, 1}, true}})).ok());
+  EXPECT_EQ(table.unlock(second, {0, 1}).error(), Refusal::kRangeNotLocked);
+  EXPECT_EQ(table.unlock(first, {0, 2}).error(), Refusal::kRangeNotLocked);
+
+  const HandleId attributes = must_open(table, file_open(kNoAccess, kFullAccess));
+  EXPECT_EQ(RunLoop::run(table.lock(attributes, {{{0, 1}, false}})).error(),
+            Refusal::kAccessDenied);
+}
+
+TEST(OpenFiles, LocksAgainstReadsAndWrites) {
+  OpenFiles table;
+  const HandleId holder = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId other = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(holder, {{{0, 10}, true}, {{20, 10}, false}})).ok());
+  struct Row {
+    HandleId handle;
+    ByteRange range;
+    bool write;
+    bool passes;
+  };
+  const Row rows[] = {
+      {holder, {0, 10}, true, true},   {holder, {0, 10}, false, true},
+      {other, {9, 1}, false, false},   {other, {9, 1}, true, false},
+      {other, {10, 10}, true, true},   {other, {20, 10}, false, true},
+      {other, {20, 10}, true, false},  {holder, {20, 10}, false, true},
+      {holder, {20, 10}, true, false}, {other, {5, 0}, true, true},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(table.check_io(row.handle, row.range, row.write).ok(), row.passes) << &row - rows;
+}
+
+// --- Handles as REST sees them ---
+
+TEST(OpenFiles, ListsHandlesOfAFileAndBelowADirectory) {
+  OpenFiles table;
+  const HandleId file = must_open(table, file_open(kReadAccess, kFullAccess));
+  const HandleId directory = must_open(table, directory_open(kReadAccess, kFullAccess));
+  const HandleId again = must_open(table, file_open(kReadAccess, kFullAccess));
+  struct Row {
+    FileKey key;
+    bool recursive;
+    std::vector<HandleId> expected;
+  };
+  const Row rows[] = {
+      {kFileKey, false, {file, again}},
+      {kDirectoryKey, false, {directory}},
+      {kDirectoryKey, true, {file, directory, again}},
+      {kRootKey, false, {}},
+      {kRootKey, true, {file, directory, again}},
+      {{kShare + 1, 0}, true, {}},
+  };
+  for (const Row& row : rows) {
+    std::vector<HandleId> ids;
+    for (const auto& handle : table.list(row.key, row.recursive, 0, 100)) ids.push_back(handle.id);
+    EXPECT_EQ(ids, row.expected) << &row - rows;
+  }
+  const auto page = table.list(kRootKey, true, file, 1);
+  ASSERT_EQ(page.size(), 1u);
+  EXPECT_EQ(page[0].id, directory);
+  EXPECT_EQ(page[0].path, "directory");
+  EXPECT_EQ(page[0].client, "127.0.0.1:50000");
+}
+
+TEST(OpenFiles, ForceClose) {
+  OpenFiles table;
+  const HandleId file = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.set_delete_pending(file, true)).ok());
+  EXPECT_FALSE(table.force_close(kDirectoryKey, false, file));
+  EXPECT_FALSE(table.force_close(kDirectoryKey, true, file + 1));
+  EXPECT_TRUE(table.force_close(kDirectoryKey, true, file));
+  // The file stays and is no longer marked.
+  EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), std::nullopt);
+  EXPECT_FALSE(table.find(file));
+  EXPECT_EQ(table.close(file).error(), Refusal::kNoSuchHandle);
+  EXPECT_EQ(table.check_io(file, {0, 1}, false).error(), Refusal::kNoSuchHandle);
+
+  must_open(table, file_open(kReadAccess, kFullAccess));
+  must_open(table, directory_open(kReadAccess, kFullAccess));
+  EXPECT_EQ(table.force_close_all(kRootKey, false), 0u);
+  EXPECT_EQ(table.force_close_all(kRootKey, true), 2u);
+
+  const HandleId last = must_open(table, file_open(kReadAccess, kNoAccess));
+  table.force_close_share(kShare + 1);
+  EXPECT_TRUE(table.find(last));
+  table.force_close_share(kShare);
+  EXPECT_FALSE(table.find(last));
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+}
+
+// --- Renames ---
+
+TEST(OpenFiles, NothingBelowARenamedDirectoryMayBeOpen) {
+  OpenFiles table;
+  const HandleId file = must_open(table, file_open(kReadAccess, kFullAccess));
+  auto refused = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, wire::Code::kSharingViolation);
+  ASSERT_TRUE(table.close(file).ok());
+
+  auto admission = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
+  ASSERT_TRUE(admission.ok());
+  std::optional<OpenFiles::Admission> moving = std::move(*admission);
+  bool granted = false;
+  auto opening = [&]() -> Task<void> {
+    const auto opened = co_await table.open(file_open(kNoAccess, kFullAccess));
+    granted = opened.ok();
+  };
+  detach(opening());
+  EXPECT_FALSE(granted);
+  moving.reset();
+  EXPECT_TRUE(granted);
+}
+
+TEST(OpenFiles, OpenFileIsFoundWhereItWasMoved) {
+  OpenFiles table;
+  const HandleId handle = must_open(table, file_open(kReadAccess, kFullAccess));
+  {
+    auto admission = RunLoop::run(table.admit(kFileKey, FileOperation::kRenameFile));
+    ASSERT_TRUE(admission.ok());
+    admission->renamed({0, 200}, "elsewhere/file");
+  }
+  EXPECT_TRUE(table.list(kDirectoryKey, true, 0, 10).empty());
+  const auto listed = table.list({kShare, 200}, true, 0, 10);
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].path, "elsewhere/file");
+  auto moved = RunLoop::run(table.admit_directory_rename({kShare, 200}));
+  EXPECT_FALSE(moved.ok());
+  EXPECT_TRUE(RunLoop::run(table.admit_directory_rename(kDirectoryKey)).ok());
+  ASSERT_TRUE(table.close(handle).ok());
+}
+
+}  // namespace
+}  // namespace kyanite::file

@@ -1,0 +1,72 @@
+// Put Range From URL: PUT /{share}/{path}?comp=range with x-ms-copy-source
+#include "base/bytes.h"
+#include "file/handlers.h"
+#include "file/ranges.h"
+#include "file/source.h"
+#include "wire/crc64.h"
+
+namespace kyanite::file {
+
+using service::Call;
+using service::Uploaded;
+using wire::Code;
+
+namespace {
+
+// The conditions that Put Range From URL has, on the hash of the source's range.
+wire::Result<void> check_crc64_conditions(const Call& call, uint64_t crc64) {
+  const std::string actual = wire::crc64_text(crc64);
+  const auto match = call.headers().find("x-ms-source-if-match-crc64");
+  const auto none_match = call.headers().find("x-ms-source-if-none-match-crc64");
+  if ((match && *match != actual) || (none_match && *none_match == actual))
+    return wire::Error(Code::kConditionNotMet);
+  return {};
+}
+
+// One attempt; nothing when the source was changed while it was read.
+Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const service::ByteRange& range,
+                                                     const service::Claims& claims) {
+  auto source = co_await open_source(call, SourceTrust::kNone, range);
+  if (!source) co_return source.error();
+  service::Hashes hashes(!claims.md5.empty());
+  if (!source->is_local()) {
+    auto received =
+        co_await service::receive_source(call, *source->fetched, range, kMaxRangeWrite, hashes);
+    if (!received) co_return received.error();
+    co_return std::optional<Uploaded>(std::move(*received));
+  }
+  const auto& object = source->object;
+  const auto span = service::clip(range, object.content.length);
+  if (!span) co_return source_error(Code::kInvalidRange);
+  const auto place = object.place();
+  co_return co_await service::share_source(call, place, object.content, object.head, *span, hashes);
+}
+
+}  // namespace
+
+Outcome put_range_from_url(Call& call) {
+  auto range = decode_write_range(call);
+  if (!range) co_return range.error();
+  if (range->count > kMaxRangeWrite) co_return wire::Error(Code::kRequestBodyTooLarge);
+  auto from = service::decode_source_range(call);
+  if (!from) co_return from.error();
+  if (!*from) co_return wire::missing_header("x-ms-source-range");
+  if (!(*from)->last || *(*from)->last - (*from)->first + 1 != range->count)
+    co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
+  auto claims = service::decode_claims(call, service::kSourceClaims);
+  if (!claims) co_return claims.error();
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto taken = co_await try_take(call, **from, *claims);
+    if (!taken) co_return taken.error();
+    if (!*taken) continue;
+    const Uploaded& uploaded = **taken;
+    auto truthful = service::check_claims(*claims, uploaded.md5, uploaded.crc64);
+    if (!truthful) co_return truthful.error();
+    if (auto met = check_crc64_conditions(call, uploaded.crc64); !met) co_return met.error();
+    if (uploaded.length != range->count) co_return source_error(Code::kInvalidRange);
+    co_return co_await write_range(call, *range, &uploaded);
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+}  // namespace kyanite::file

@@ -1,0 +1,227 @@
+// What the File service stores. docs/formats/file.md describes the keys and the meaning of every
+// field; docs/decisions/ says why the namespace and the snapshots of shares are kept this way.
+//
+// A share's records lie in its own space, all in one partition: a rename moves an entry from one
+// directory to another, and that is one commit only within one partition.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "content/content.h"
+#include "service/access_policies.h"
+#include "service/copy_state.h"
+#include "service/http_properties.h"
+#include "service/lease.h"
+#include "service/metadata.h"
+#include "store/key.h"
+
+namespace kyanite::file {
+
+// Families of a share's space. Content leaves are content::kContentFamily.
+inline constexpr store::Family kEntries = 'E';      // row: entry_row()
+inline constexpr store::Family kFormer = 'F';       // row: former_row(); states that snapshots need
+inline constexpr store::Family kState = 'G';        // one row, empty: ShareState
+inline constexpr store::Family kSnapshots = 'S';    // row: instant_row(); Snapshot
+inline constexpr store::Family kPermissions = 'P';  // row: permission key; Permission
+
+// The one partition of a share's space.
+inline constexpr std::string_view kSharePartition;
+
+// Ids of files and directories: unique within a share, never used again. The root is always 0.
+using EntryId = uint64_t;
+inline constexpr EntryId kRootId = 0;
+
+// Counts the snapshots ever taken of a share: see ShareState.
+using Generation = uint64_t;
+
+enum class AccessTier : uint8_t { kTransactionOptimized, kHot, kCool, kPremium };
+enum class RootSquash : uint8_t { kNone, kRoot, kAll };
+
+// What clients can set of a share, and what a snapshot keeps of it.
+struct ShareProperties {
+  service::Metadata metadata;
+  uint64_t quota_gib = 0;
+  AccessTier tier = AccessTier::kTransactionOptimized;
+  Time tier_changed;
+  bool nfs = false;  // x-ms-enabled-protocols: NFS instead of SMB.
+  RootSquash root_squash = RootSquash::kNone;
+  bool snapshot_directory = false;  // x-ms-enable-snapshot-virtual-directory-access
+  bool paid_bursting = false;
+  uint64_t paid_bursting_mibps = 0;
+  uint64_t paid_bursting_iops = 0;
+  uint64_t provisioned_iops = 0;
+  uint64_t provisioned_mibps = 0;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, metadata);
+    io(2, quota_gib);
+    io(3, tier);
+    io(4, tier_changed);
+    io(5, nfs);
+    io(6, root_squash);
+    io(7, snapshot_directory);
+    io(8, paid_bursting);
+    io(9, paid_bursting_mibps);
+    io(10, paid_bursting_iops);
+    io(11, provisioned_iops);
+    io(12, provisioned_mibps);
+  }
+};
+
+// A share, in the account's directory (service::kSharesFamily, partition: its name).
+struct Share {
+  store::SpaceId space = 0;  // The incarnation: where its files are.
+  Time created;
+  Time changed;  // ETag and Last-Modified.
+  ShareProperties properties;
+  service::StoredLease lease;
+  std::vector<service::StoredPolicy> policies;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, space);
+    io(2, created);
+    io(3, changed);
+    io(4, properties);
+    io(5, lease);
+    io(6, policies);
+  }
+};
+
+// Which snapshots a share has, in the same partition as its entries, so that every change of an
+// entry is guarded by it: no change can slip past a snapshot that is being taken. Absent: all
+// defaults.
+struct ShareState {
+  Generation current = 1;  // What is written now belongs to this generation.
+  // The generations that were current when the existing snapshots were taken; ascending, all less
+  // than `current`.
+  std::vector<Generation> snapshots;
+  bool purge = false;  // A snapshot was deleted: former states that none shows are to be removed.
+  template <class Io>
+  void fields(Io& io) {
+    io(1, current);
+    io(2, snapshots);
+    io(3, purge);
+  }
+  // Whether some snapshot shows a state that was written in `from` and replaced in `until`.
+  bool shows(Generation from, Generation until) const;
+};
+
+// A snapshot of a share: what the share was like, and the generation whose entries it shows.
+struct Snapshot {
+  Generation generation = 0;
+  Time changed;  // ETag and Last-Modified.
+  ShareProperties properties;
+  service::StoredLease lease;
+  std::vector<service::StoredPolicy> policies;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, generation);
+    io(2, changed);
+    io(3, properties);
+    io(4, lease);
+    io(5, policies);
+  }
+};
+
+// An SDDL string (or a binary descriptor) that files of the share refer to by its key.
+struct Permission {
+  std::string sddl;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, sddl);
+  }
+};
+
+// The attribute bits of SMB; see attributes.h for their names.
+using Attributes = uint32_t;
+
+struct SmbProperties {
+  Attributes attributes = 0;  // kDirectoryAttribute is not stored.
+  Time created;
+  Time written;
+  Time changed;
+  std::string permission_key;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, attributes);
+    io(2, created);
+    io(3, written);
+    io(4, changed);
+    io(5, permission_key);
+  }
+};
+
+// What NFS shares keep instead of attributes and permissions.
+struct PosixProperties {
+  std::string owner;
+  std::string group;
+  std::string mode;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, owner);
+    io(2, group);
+    io(3, mode);
+  }
+};
+
+// A file or a directory. It lies under its parent's id and its name, so what is below a directory
+// does not move when the directory does.
+struct Entry {
+  std::string name;  // as it was given
+  bool directory = false;
+  EntryId id = 0;
+  Generation generation = 0;  // in which this state was written
+  Time changed;               // ETag and Last-Modified.
+  SmbProperties smb;
+  service::Metadata metadata;
+  // Directories: somebody is about to delete it and has yet to see that it is empty. Whoever puts
+  // something into it withdraws the mark in the same commit, which makes the deletion look again.
+  bool deleting = false;
+  // Files:
+  content::Content content;  // always sparse
+  service::HttpProperties http;
+  service::StoredLease lease;
+  service::Copy copy;
+  PosixProperties posix;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, name);
+    io(2, directory);
+    io(3, id);
+    io(4, generation);
+    io(5, changed);
+    io(6, smb);
+    io(7, metadata);
+    io(8, deleting);
+    io(9, content);
+    io(10, http);
+    io(11, lease);
+    io(12, copy);
+    io(13, posix);
+  }
+};
+
+// The row of an entry: its parent's id (8 bytes, big endian) and its folded name. The root itself
+// has the empty name below id 0; it has a record only once something of it was set.
+std::string entry_row(EntryId parent, std::string_view folded);
+// The row of a state that `until` replaced: the entry's row, 00, `until` (8 bytes, big endian).
+// Names have no zero byte, so former states sort as entries do.
+std::string former_row(EntryId parent, std::string_view folded, Generation until);
+// 8 bytes, big endian.
+std::string instant_row(Time instant);
+
+store::Key entry_key(store::SpaceId space, EntryId parent, std::string_view folded);
+store::Key former_key(store::SpaceId space, EntryId parent, std::string_view folded,
+                      Generation until);
+store::Key state_key(store::SpaceId space);
+store::Key snapshot_key(store::SpaceId space, Time instant);
+store::Key permission_key(store::SpaceId space, std::string_view key);
+
+std::string_view name(AccessTier tier);
+std::string_view name(RootSquash squash);
+
+}  // namespace kyanite::file

@@ -1,0 +1,30 @@
+// Restore Share: PUT /{share}?restype=share&comp=undelete
+#include "file/handlers.h"
+#include "file/share.h"
+#include "service/changed.h"
+#include "service/deleted.h"
+
+namespace kyanite::file {
+
+using wire::Code;
+
+Outcome restore_share(service::Call& call) {
+  constexpr std::string_view kName = "x-ms-deleted-share-name";
+  constexpr std::string_view kVersion = "x-ms-deleted-share-version";
+  const auto name = call.headers().find(kName);
+  if (!name) co_return wire::missing_header(kName);
+  const auto version = call.headers().find(kVersion);
+  if (!version) co_return wire::missing_header(kVersion);
+  // A share comes back under the name it had.
+  if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
+  auto answer = [](const Share& share) {
+    http::Reply reply(201);
+    service::encode_changed(reply, share.changed);
+    return reply;
+  };
+  co_return co_await service::restore<Share>(call, service::kShareGraves, share_key(call), *version,
+                                             Code::kShareNotFound, Code::kShareAlreadyExists,
+                                             answer);
+}
+
+}  // namespace kyanite::file

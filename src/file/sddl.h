@@ -1,0 +1,64 @@
+// Security descriptors: who owns a file and who may do what with it, as SDDL text (what REST
+// clients send) and in the self-relative binary form (what SMB clients and the newest REST clients
+// send). Kyanite stores them for clients; it does not grant or refuse anything by them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kyanite::file {
+
+// A security identifier: S-1-authority-subauthority-...
+struct Sid {
+  uint64_t authority = 0;  // 48 bits
+  std::vector<uint32_t> subauthorities;
+  bool operator==(const Sid&) const = default;
+};
+inline constexpr size_t kMaxSubauthorities = 15;
+
+// One entry of an access control list, of the types without object GUIDs.
+struct Ace {
+  uint8_t type = 0;
+  uint8_t flags = 0;
+  uint32_t rights = 0;
+  Sid trustee;
+  bool operator==(const Ace&) const = default;
+};
+
+struct Acl {
+  std::vector<Ace> entries;
+  bool operator==(const Acl&) const = default;
+};
+
+// Bits about the protection and inheritance of the discretionary list. Those of the system list are
+// their doubles.
+inline constexpr uint16_t kDaclInheritRequired = 0x0100;
+inline constexpr uint16_t kDaclInherited = 0x0400;
+inline constexpr uint16_t kDaclProtected = 0x1000;
+inline constexpr uint16_t kListBits = 3 * (kDaclInheritRequired | kDaclInherited | kDaclProtected);
+
+struct SecurityDescriptor {
+  uint16_t control = 0;  // Within kListBits.
+  Sid owner;
+  Sid group;
+  Acl dacl;
+  std::optional<Acl> sacl;
+  bool operator==(const SecurityDescriptor&) const = default;
+};
+
+// Longer texts are refused; what is left fits the 16-bit lengths of the binary form.
+inline constexpr size_t kMaxSddlBytes = 32 * 1024;
+
+// Nothing unless the text is a descriptor with owner, group and discretionary list, all of whose
+// parts have a meaning without a domain.
+std::optional<SecurityDescriptor> parse_sddl(std::string_view text);
+std::string write_sddl(const SecurityDescriptor& descriptor);
+
+// The same for the binary form; besides, entries with types that SDDL text cannot show are refused.
+std::optional<SecurityDescriptor> parse_descriptor(std::string_view binary);
+std::string write_descriptor(const SecurityDescriptor& descriptor);
+
+}  // namespace kyanite::file

@@ -1,0 +1,150 @@
+// The self-relative form of a security descriptor, little endian:
+//
+//   revision 1 | 0 | control (2) | offsets of owner, group, system list, discretionary list (4
+//   each) SID: revision 1 | count | authority (6, big endian) | subauthorities (4 each) list:
+//   revision (1) | 0 | bytes (2) | entries (2) | 0 (2) | entries entry: type | flags | bytes (2) |
+//   rights (4) | SID
+#include "base/bytes.h"
+#include "file/sddl.h"
+
+namespace kyanite::file {
+
+namespace {
+
+constexpr uint16_t kDaclPresent = 0x0004;
+constexpr uint16_t kSaclPresent = 0x0010;
+constexpr uint16_t kSelfRelative = 0x8000;
+constexpr size_t kHeaderBytes = 20;
+constexpr size_t kListHeaderBytes = 8;
+constexpr size_t kEntryHeaderBytes = 8;
+constexpr uint8_t kListRevision = 2;
+
+uint8_t byte_at(std::string_view bytes, size_t offset) {
+  return static_cast<uint8_t>(bytes[offset]);
+}
+
+uint16_t read_le16(std::string_view bytes, size_t offset) {
+  return static_cast<uint16_t>(byte_at(bytes, offset) | byte_at(bytes, offset + 1) << 8);
+}
+
+void append_le16(std::string& out, size_t value) {
+  out += static_cast<char>(value & 0xff);
+  out += static_cast<char>(value >> 8 & 0xff);
+}
+
+std::optional<Sid> parse_sid(std::string_view bytes) {
+  if (bytes.size() < 8 || bytes[0] != 1) return std::nullopt;
+  const size_t count = byte_at(bytes, 1);
+  if (count == 0 || count > kMaxSubauthorities || bytes.size() < 8 + 4 * count) return std::nullopt;
+  Sid sid;
+  for (size_t i = 2; i < 8; ++i) sid.authority = sid.authority << 8 | byte_at(bytes, i);
+  for (size_t i = 0; i < count; ++i)
+    sid.subauthorities.push_back(read_le32(bytes.data() + 8 + 4 * i));
+  return sid;
+}
+
+void append_sid(std::string& out, const Sid& sid) {
+  out += '\1';
+  out += static_cast<char>(sid.subauthorities.size());
+  for (int shift = 40; shift >= 0; shift -= 8)
+    out += static_cast<char>(sid.authority >> shift & 0xff);
+  for (const uint32_t number : sid.subauthorities) append_le32(out, number);
+}
+
+// Entries that hold rights and a SID (allowed, denied, audit, alarm, mandatory label), with flags
+// that have a meaning.
+bool is_plain(uint8_t type, uint8_t flags) {
+  return (type <= 3 || type == 0x11) && (flags & 0x20) == 0;
+}
+
+std::optional<Acl> parse_list(std::string_view bytes) {
+  if (bytes.size() < kListHeaderBytes) return std::nullopt;
+  const size_t size = read_le16(bytes, 2);
+  size_t count = read_le16(bytes, 4);
+  if (size < kListHeaderBytes || size > bytes.size()) return std::nullopt;
+  bytes = bytes.substr(kListHeaderBytes, size - kListHeaderBytes);
+  Acl acl;
+  for (; count > 0; --count) {
+    if (bytes.size() < kEntryHeaderBytes) return std::nullopt;
+    const size_t entry = read_le16(bytes, 2);
+    if (entry < kEntryHeaderBytes || entry > bytes.size()) return std::nullopt;
+    auto trustee = parse_sid(bytes.substr(kEntryHeaderBytes, entry - kEntryHeaderBytes));
+    if (!trustee || !is_plain(byte_at(bytes, 0), byte_at(bytes, 1))) return std::nullopt;
+    acl.entries.push_back(
+        {byte_at(bytes, 0), byte_at(bytes, 1), read_le32(bytes.data() + 4), std::move(*trustee)});
+    bytes.remove_prefix(entry);
+  }
+  return acl;
+}
+
+void append_list(std::string& out, const Acl& acl) {
+  std::string entries;
+  for (const Ace& ace : acl.entries) {
+    entries += static_cast<char>(ace.type);
+    entries += static_cast<char>(ace.flags);
+    append_le16(entries, kEntryHeaderBytes + 8 + 4 * ace.trustee.subauthorities.size());
+    append_le32(entries, ace.rights);
+    append_sid(entries, ace.trustee);
+  }
+  out += static_cast<char>(kListRevision);
+  out += '\0';
+  append_le16(out, kListHeaderBytes + entries.size());
+  append_le16(out, acl.entries.size());
+  append_le16(out, 0);
+  out += entries;
+}
+
+// What an offset of the header points to; nothing when it points nowhere.
+std::string_view part(std::string_view bytes, size_t field) {
+  const size_t offset = read_le32(bytes.data() + field);
+  if (offset < kHeaderBytes || offset > bytes.size()) return {};
+  return bytes.substr(offset);
+}
+
+void set_offset(std::string& out, size_t field) {
+  std::string offset;
+  append_le32(offset, static_cast<uint32_t>(out.size()));
+  out.replace(field, offset.size(), offset);
+}
+
+}  // namespace
+
+std::optional<SecurityDescriptor> parse_descriptor(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes || bytes[0] != 1) return std::nullopt;
+  const uint16_t control = read_le16(bytes, 2);
+  if ((control & kSelfRelative) == 0 || (control & kDaclPresent) == 0) return std::nullopt;
+  SecurityDescriptor descriptor;
+  descriptor.control = control & kListBits;
+  auto owner = parse_sid(part(bytes, 4));
+  auto group = parse_sid(part(bytes, 8));
+  auto dacl = parse_list(part(bytes, 16));
+  if (!owner || !group || !dacl) return std::nullopt;
+  descriptor.owner = std::move(*owner);
+  descriptor.group = std::move(*group);
+  descriptor.dacl = std::move(*dacl);
+  if ((control & kSaclPresent) != 0 && read_le32(bytes.data() + 12) != 0) {
+    descriptor.sacl = parse_list(part(bytes, 12));
+    if (!descriptor.sacl) return std::nullopt;
+  }
+  return descriptor;
+}
+
+std::string write_descriptor(const SecurityDescriptor& descriptor) {
+  std::string out("\1\0", 2);
+  append_le16(out, descriptor.control | kSelfRelative | kDaclPresent |
+                       (descriptor.sacl ? kSaclPresent : 0));
+  out.append(kHeaderBytes - out.size(), '\0');
+  set_offset(out, 4);
+  append_sid(out, descriptor.owner);
+  set_offset(out, 8);
+  append_sid(out, descriptor.group);
+  if (descriptor.sacl) {
+    set_offset(out, 12);
+    append_list(out, *descriptor.sacl);
+  }
+  set_offset(out, 16);
+  append_list(out, descriptor.dacl);
+  return out;
+}
+
+}  // namespace kyanite::file

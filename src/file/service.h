@@ -1,0 +1,32 @@
+// The File service as the front sees it.
+#pragma once
+
+#include "file/copy_pending.h"
+#include "file/open_files.h"
+#include "service/directory.h"
+#include "service/service.h"
+
+namespace kyanite::file {
+
+class FileService final : public service::Service {
+ public:
+  wire::Service kind() const override { return wire::Service::kFile; }
+  std::span<const service::Operation> operations() const override;
+  wire::Result<void> address(service::Call& call, std::string_view path) const override;
+  Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
+  Task<wire::Result<service::SourceObject>> source(service::Call& call) const override;
+  Task<void> tend(service::Context& context) const override;
+
+  OpenFiles& open_files() const { return open_files_; }
+  service::CopyRunner& copy_runner() const { return copy_runner_; }
+
+ private:
+  mutable OpenFiles open_files_;
+  const PendingFiles pending_files_;
+  mutable service::CopyRunner copy_runner_{pending_files_, service::kPendingFileCopiesFamily};
+};
+
+// The open-file table of the service that serves the call.
+OpenFiles& open_files(const service::Call& call);
+
+}  // namespace kyanite::file

@@ -1,0 +1,89 @@
+// Set File Properties: PUT /{share}/{path}?comp=properties, with x-ms-content-length resizing the
+// file; Set Directory Properties: the same with restype=directory
+#include "file/entry.h"
+#include "file/handlers.h"
+#include "file/permissions.h"
+#include "file/ranges.h"
+
+namespace kyanite::file {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+bool names_http_properties(const Call& call) {
+  const auto& names = service::kFilePropertyHeaders;
+  for (const auto header : {names.content_type, names.content_encoding, names.content_language,
+                            names.content_disposition, names.cache_control, names.content_md5}) {
+    if (call.headers().has(header)) return true;
+  }
+  return false;
+}
+
+Task<store::Result<void>> resize(Call& call, const Tree& tree, content::Content& content,
+                                 uint64_t size, store::Commit& commit) {
+  if (size < content.length) {
+    auto cut = co_await content::overwrite(call.store(), commit, content_place(tree), content, size,
+                                           content.length - size, {});
+    if (!cut) co_return cut.error();
+  }
+  content.length = size;
+  co_return store::Result<void>();
+}
+
+// The permission is noted before the entry that refers to it.
+Task<wire::Result<std::string>> settle(Call& call) {
+  auto tree = co_await find_live_tree(call);
+  if (!tree) co_return tree.error();
+  co_return co_await settle_permission(call, tree->space(), PermissionUse::kSet);
+}
+
+}  // namespace
+
+Outcome set_file_properties(Call& call) {
+  auto size = decode_file_size(call);
+  if (!size) co_return size.error();
+  auto http = service::decode_http_properties(call, service::kFilePropertyHeaders);
+  if (!http) co_return http.error();
+  auto order = decode_smb_order(call);
+  if (!order) co_return order.error();
+  auto permission = co_await settle(call);
+  if (!permission) co_return permission.error();
+  auto edit = [&](Entry& file, store::Commit& commit, const Located& located) -> Outcome {
+    if (!*size || names_http_properties(call)) file.http = *http;
+    if (*size) {
+      auto resized = co_await resize(call, located.tree, file.content, **size, commit);
+      if (!resized) co_return service::storage_error(resized.error());
+    }
+    apply_to_existing(call, *order, file);
+    if (!permission->empty()) file.smb.permission_key = *permission;
+    touch(call, file);
+    co_return changed_reply(call, 200, file, located.found.parent);
+  };
+  // The attribute that forbids changes can be taken away.
+  const Rules rules{Kind::kFile,
+                    *size ? concurrency::FileOperation::kPutRange
+                          : concurrency::FileOperation::kSetFileProperties,
+                    concurrency::LeaseUse::kExclusive, true, order->attributes.has_value()};
+  co_return co_await change_entry(call, rules, edit);
+}
+
+Outcome set_directory_properties(Call& call) {
+  auto order = decode_smb_order(call);
+  if (!order) co_return order.error();
+  auto permission = co_await settle(call);
+  if (!permission) co_return permission.error();
+  auto edit = [&](Entry& directory, store::Commit&,
+                  const Located& located) -> wire::Result<http::Reply> {
+    apply_to_existing(call, *order, directory);
+    if (!permission->empty()) directory.smb.permission_key = *permission;
+    touch(call, directory);
+    return changed_reply(call, 200, directory, located.found.parent);
+  };
+  const Rules rules{Kind::kDirectory, concurrency::FileOperation::kSetFileProperties,
+                    concurrency::LeaseUse::kExclusive, true, true};
+  co_return co_await change_entry(call, rules, edit);
+}
+
+}  // namespace kyanite::file

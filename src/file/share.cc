@@ -1,0 +1,91 @@
+#include "file/share.h"
+
+#include "base/bytes.h"
+#include "service/directory.h"
+#include "wire/date.h"
+
+namespace kyanite::file {
+
+using service::Call;
+using wire::Code;
+
+store::Key share_key(const Call& call) {
+  return store::Key(service::directory_space(call.target.account), service::kSharesFamily,
+                    call.target.container);
+}
+
+wire::Result<void> check_intent(const Call& call) {
+  constexpr std::string_view kHeader = "x-ms-file-request-intent";
+  if (call.caller.kind != auth::Caller::Kind::kBearer) return {};
+  const auto intent = call.headers().find(kHeader);
+  if (!intent) return wire::missing_header(kHeader);
+  if (!equals_ignoring_case(*intent, "backup")) return wire::invalid_header(kHeader, *intent);
+  return {};
+}
+
+Task<wire::Result<Share>> load_share(Call& call) {
+  if (auto meant = check_intent(call); !meant) co_return meant.error();
+  auto loaded = co_await service::load_shared<Share>(call, share_key(call));
+  if (!loaded) co_return loaded.error();
+  if (loaded->value == nullptr) co_return wire::Error(Code::kShareNotFound);
+  co_return *loaded->value;
+}
+
+Time addressed_snapshot(const Call& call) {
+  return wire::parse_iso_date(call.target.snapshot).value_or(Time());
+}
+
+Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(Call& call, const Share& share) {
+  auto loaded =
+      co_await service::load<Snapshot>(call, snapshot_key(share.space, addressed_snapshot(call)));
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
+  co_return std::move(*loaded);
+}
+
+namespace {
+wire::Result<void> check_lease_id(const Call& call, const concurrency::Lease& lease) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) return lease_id.error();
+  auto use =
+      concurrency::check_lease_use(lease, *lease_id, concurrency::LeaseUse::kShared, call.now);
+  if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+  return {};
+}
+}  // namespace
+
+Task<wire::Result<Share>> read_share(Call& call) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  if (auto right = check_lease_id(call, share->lease); !right) co_return right.error();
+  co_return std::move(*share);
+}
+
+Task<wire::Result<Snapshot>> read_snapshot(Call& call) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  auto snapshot = co_await load_snapshot(call, *share);
+  if (!snapshot) co_return snapshot.error();
+  if (auto right = check_lease_id(call, snapshot->value->lease); !right) co_return right.error();
+  co_return std::move(*snapshot->value);
+}
+
+Task<wire::Result<Tree>> find_tree(Call& call) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  Tree tree{std::move(*share), {}};
+  if (!call.target.snapshot.empty()) {
+    auto snapshot = co_await load_snapshot(call, tree.share);
+    if (!snapshot) co_return snapshot.error();
+    tree.shown = snapshot->value->generation;
+  }
+  co_return std::move(tree);
+}
+
+Task<wire::Result<Tree>> find_live_tree(Call& call) {
+  if (!call.target.snapshot.empty())
+    co_return wire::Error(Code::kShareSnapshotOperationNotSupported);
+  co_return co_await find_tree(call);
+}
+
+}  // namespace kyanite::file

@@ -1,0 +1,65 @@
+// Finding and changing shares, and the trees of files they hold.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/task.h"
+#include "concurrency/lease.h"
+#include "file/records.h"
+#include "service/call.h"
+#include "service/conditions.h"
+#include "service/storage.h"
+#include "wire/error.h"
+
+namespace kyanite::file {
+
+store::Key share_key(const service::Call& call);
+
+// Whoever comes with a token must say that file permissions are not looked at:
+// x-ms-file-request-intent: backup.
+wire::Result<void> check_intent(const service::Call& call);
+
+// The addressed share; 404 ShareNotFound when there is none.
+Task<wire::Result<Share>> load_share(service::Call& call);
+
+// The instant that sharesnapshot names; unset without it.
+Time addressed_snapshot(const service::Call& call);
+// The addressed snapshot of a share; 404 ShareNotFound when there is none.
+Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
+                                                            const Share& share);
+
+// The same for operations on the share or snapshot itself that may carry a lease id, which must
+// then be right.
+Task<wire::Result<Share>> read_share(service::Call& call);
+Task<wire::Result<Snapshot>> read_snapshot(service::Call& call);
+
+// The files of a share, or of a snapshot of it.
+struct Tree {
+  Share share;
+  std::optional<Generation> shown;  // Set: what the snapshot of this generation shows.
+
+  store::SpaceId space() const { return share.space; }
+};
+// What the request addresses: the share itself, or with sharesnapshot a snapshot of it.
+Task<wire::Result<Tree>> find_tree(service::Call& call);
+// The same for operations that only the share itself takes: 400 for a snapshot.
+Task<wire::Result<Tree>> find_live_tree(service::Call& call);
+
+// Read, decide, commit for operations on an existing share. Checks the lease id, then runs
+// `edit(Share&) -> wire::Result<http::Reply>`, which may be called again after a conflict.
+template <class Edit>
+Task<wire::Result<http::Reply>> update_share(service::Call& call, Edit edit) {
+  auto lease_id = service::decode_lease_id(call);
+  if (!lease_id) co_return lease_id.error();
+  auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
+    if (!share) return wire::Error(wire::Code::kShareNotFound);
+    auto use = concurrency::check_lease_use(share->lease, *lease_id, concurrency::LeaseUse::kShared,
+                                            call.now);
+    if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+    return edit(*share);
+  };
+  co_return co_await service::update<Share>(call, share_key(call), decide);
+}
+
+}  // namespace kyanite::file

@@ -1,0 +1,147 @@
+// A File service over the in-memory store, with a clock moved by hand, called as the front calls it
+// but for authorization.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/executor.h"
+#include "file/service.h"
+#include "service/test_support.h"
+
+namespace kyanite::file {
+
+class TestBody final : public http::BodyReader {
+ public:
+  explicit TestBody(std::string_view text) : text_(text) {}
+  Task<Result<Buffer, http::BodyError>> next() override {
+    const std::string_view piece = text_.substr(0, kChunkBytes);
+    text_.remove_prefix(piece.size());
+    co_return Buffer::copy_of(piece);
+  }
+  std::optional<uint64_t> length() const override { return text_.size(); }
+
+ private:
+  std::string_view text_;
+};
+
+struct Answer {
+  int status = 0;
+  std::string code;  // of the error
+  std::string head;
+  std::string body;
+
+  // The value of a header, or "".
+  std::string header(std::string_view name) const {
+    const std::string start = std::string(name) + ": ";
+    const size_t at = head.find(start);
+    if (at == std::string::npos) return "";
+    const size_t from = at + start.size();
+    return head.substr(from, head.find("\r\n", from) - from);
+  }
+  // "201", or "409 ResourceAlreadyExists": what most tests look at.
+  std::string outcome() const { return std::to_string(status) + (code.empty() ? "" : " " + code); }
+};
+
+// Requests may come from several threads at once.
+class TestService {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  // The account in which all of it happens must be known where URLs name sources.
+  TestService() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
+
+  Answer send(std::string_view method, const std::string& path, const std::string& query = {},
+              const Headers& headers = {}, std::string_view text = {}) {
+    service::TestCall test(around, query);
+    test.request.headers.add("Host", "127.0.0.1:10003");
+    for (const auto& [name, value] : headers) test.request.headers.add(name, value);
+    TestBody body(text);
+    test.request.method = method;
+    test.request.body = &body;
+    test.call.service = &service;
+    test.call.target.service = wire::Service::kFile;
+    test.call.caller.kind = auth::Caller::Kind::kOwner;
+    test.call.version_text = "2024-11-04";
+    test.call.version = wire::Version::parse("2024-11-04").value();
+    return answer(RunLoop::run(serve(test.call, path)));
+  }
+
+  Answer make_share(const std::string& name) { return send("PUT", name, "restype=share"); }
+  Answer make_directory(const std::string& path) { return send("PUT", path, "restype=directory"); }
+  Answer make_file(const std::string& path, const std::string& size = "0", Headers more = {}) {
+    more.insert(more.end(), {{"x-ms-type", "file"}, {"x-ms-content-length", size}});
+    return send("PUT", path, {}, more);
+  }
+  Answer write(const std::string& path, uint64_t offset, const std::string& bytes) {
+    return send("PUT", path, "comp=range",
+                {{"x-ms-write", "update"}, {"x-ms-range", range(offset, bytes.size())}}, bytes);
+  }
+  Answer clear(const std::string& path, uint64_t offset, uint64_t count) {
+    return send("PUT", path, "comp=range",
+                {{"x-ms-write", "clear"}, {"x-ms-range", range(offset, count)}});
+  }
+  // A range, so that the bytes come whole even if they are stored in pieces.
+  Answer read(const std::string& path, uint64_t count, const std::string& query = {}) {
+    return send("GET", path, query,
+                {{"x-ms-range", range(0, count)}, {"x-ms-range-get-content-md5", "true"}});
+  }
+  Answer rename(const std::string& from, const std::string& to, bool directory, Headers more = {}) {
+    more.emplace_back("x-ms-file-rename-source", "http://127.0.0.1:10003/account/" + from);
+    return send("PUT", to, directory ? "restype=directory&comp=rename" : "comp=rename", more);
+  }
+  // Takes a snapshot; the text that names it.
+  std::string snapshot(const std::string& share) {
+    around.clock.advance_seconds(1);
+    return send("PUT", share, "restype=share&comp=snapshot").header("x-ms-snapshot");
+  }
+  // The names in a directory, each with a blank behind it, directories with a slash.
+  std::string names(const std::string& path, const std::string& query = {}) {
+    const auto answer = send("GET", path, "restype=directory&comp=list" + query);
+    EXPECT_EQ(answer.status, 200) << answer.code;
+    std::string names;
+    for (size_t at = 0; (at = answer.body.find("<Name>", at)) != std::string::npos;) {
+      const bool directory = answer.body.compare(at - 11, 11, "<Directory>") == 0;
+      at += 6;
+      names += answer.body.substr(at, answer.body.find('<', at) - at) + (directory ? "/ " : " ");
+    }
+    return names;
+  }
+
+  static std::string range(uint64_t offset, uint64_t count) {
+    return "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + count - 1);
+  }
+
+  service::TestContext around;
+  FileService service;
+
+ private:
+  Task<wire::Result<http::Reply>> serve(service::Call& call, std::string path) {
+    if (auto addressed = service.address(call, path); !addressed) co_return addressed.error();
+    auto operation =
+        service::route(service.operations(), call.request, call.query, call.target.level);
+    if (!operation) co_return operation.error();
+    call.operation = *operation;
+    co_return co_await (*operation)->run(call);
+  }
+
+  static Answer answer(wire::Result<http::Reply> reply) {
+    Answer answer;
+    if (!reply) {
+      answer.status = reply.error().status;
+      answer.code = wire::name(reply.error().code);
+      return answer;
+    }
+    answer.status = reply->status;
+    answer.head = reply->head;
+    if (auto* text = std::get_if<std::string>(&reply->body)) answer.body = *text;
+    if (auto* shared = std::get_if<http::Reply::Shared>(&reply->body)) answer.body = shared->bytes;
+    return answer;
+  }
+};
+
+}  // namespace kyanite::file

@@ -1,0 +1,26 @@
+#include "service/deleted.h"
+
+#include "base/bytes.h"
+
+namespace kyanite::service {
+
+store::Key deleted_key(std::string_view account, const Graves& graves, std::string_view name,
+                       Time deleted) {
+  std::string row;
+  append_be64(row, static_cast<uint64_t>(deleted.ticks));
+  return store::Key(directory_space(account), graves.deleted, name, row);
+}
+
+std::string deletion_version(Time deleted) {
+  std::string ticks;
+  append_be64(ticks, static_cast<uint64_t>(deleted.ticks));
+  std::string text = hex(ticks);
+  for (char& c : text) c = c >= 'a' ? static_cast<char>(c - 32) : c;
+  return text;
+}
+
+uint64_t remaining_days(Time removal, Time now) {
+  return static_cast<uint64_t>((removal.seconds() - now.seconds()) / (24 * 3600));
+}
+
+}  // namespace kyanite::service
