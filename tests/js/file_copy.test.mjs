@@ -142,3 +142,28 @@ test('ranges from a URL', async () => {
   await assert.rejects(absent.uploadRangeFromURL(url, 0, 0, 1), refused(404, 'ResourceNotFound'));
   assert.equal(await textOf(target), '01234cde89');
 });
+
+test('a blob is copied from a file, whole and by range', async () => {
+  const blobs = new BlobServiceClient(server.blobUrl, new StorageSharedKeyCredential(ACCOUNT, KEY), once);
+  const container = blobs.getContainerClient('from-files');
+  await container.createIfNotExists();
+  const source = fresh();
+  await source.create(MIB + 7, { metadata: { a: '1' }, fileHttpHeaders: { fileContentType: 'text/plain' } });
+  await source.uploadRange('tail', MIB + 3, 4);
+  const copy = container.getBlockBlobClient('copy');
+  const poller = await copy.beginCopyFromURL(source.url);
+  assert.equal((await poller.pollUntilDone()).copyStatus, 'success');
+  const shown = await copy.getProperties();
+  assert.deepEqual([shown.contentLength, shown.metadata, shown.contentType, shown.blobType],
+    [MIB + 7, { a: '1' }, 'text/plain', 'BlockBlob']);
+  assert.deepEqual(await copy.downloadToBuffer(), Buffer.concat([Buffer.alloc(MIB + 3), Buffer.from('tail')]));
+  // They are two: what becomes of the file does not touch the blob.
+  await source.uploadRange('TAIL', MIB + 3, 4);
+  assert.equal((await copy.downloadToBuffer(MIB + 3)).toString(), 'tail');
+  const block = Buffer.from('block').toString('base64');
+  const parts = container.getBlockBlobClient('parts');
+  await parts.stageBlockFromURL(block, `${source.url}?${token('r')}`, MIB + 3, 4);
+  await parts.commitBlockList([block]);
+  assert.equal((await parts.downloadToBuffer()).toString(), 'TAIL');
+  await assert.rejects(parts.stageBlockFromURL(block, source.url, 0, 4), { statusCode: 401 });
+});

@@ -40,7 +40,6 @@ class Connection:
         self._host, self._port, self._account, self._key = host, port, account, base64.b64decode(key)
         self._table = table
         self._reader = self._writer = None
-        self.url = f"http://{host}:{port}/{account}"
 
     async def request(self, method, path, query=None, headers=None, body=b""):
         """`path` is below the account: /container/blob."""

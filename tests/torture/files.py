@@ -140,7 +140,7 @@ class FileClient:
             return
         after = {path: content for path, content in self.tree.items() if path not in inside}
         after.update({target + path[len(source):]: self.tree[path] for path in inside})
-        headers = {"x-ms-file-rename-source": f"{connection.url}/{SHARE}/{source}",
+        headers = {"x-ms-file-rename-source": connection.url(f"/{SHARE}/{source}"),
                    **({"x-ms-file-rename-replace-if-exists": "true"} if replacing else {})}
         await self._change(connection, after, 200, "PUT", target,
                            {"comp": "rename", **({"restype": "directory"} if is_directory else {})}, headers)
@@ -218,7 +218,7 @@ class Shuffle:
             while True:
                 name = random.choice(self.FILES)
                 source, target = random.sample(self.DIRECTORIES, 2)
-                headers = {"x-ms-file-rename-source": f"{connection.url}/{SHARE}/{source}/{name}"}
+                headers = {"x-ms-file-rename-source": connection.url(f"/{SHARE}/{source}/{name}")}
                 reply = await connection.request("PUT", f"/{SHARE}/{target}/{name}", {"comp": "rename"}, headers)
                 if reply.status == 200:
                     self._report.acknowledged += 1

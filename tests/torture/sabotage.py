@@ -64,7 +64,7 @@ async def move_a_shuffled_file(run):
     directory, name = next((directory, name) for directory in directories for name in names[directory])
 
     async def move(source, target):
-        headers = {"x-ms-file-rename-source": f"{connection.url}/{files.SHARE}/{source}"}
+        headers = {"x-ms-file-rename-source": connection.url(f"/{files.SHARE}/{source}")}
         await files.expect(connection, 200, "PUT", f"/{files.SHARE}/{target}", {"comp": "rename"}, headers)
 
     await move(f"{directory}/{name}", "elsewhere")
