@@ -1,5 +1,3 @@
-#include "file/open_files.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,68 +6,11 @@
 #include <thread>
 #include <vector>
 
+#include "file/open_files.h"
+#include "file/open_files_test_support.h"
+
 namespace kyanite::file {
 namespace {
-
-using concurrency::AccessSet;
-using concurrency::FileOperation;
-using concurrency::kDeleteAccess;
-using concurrency::kFullAccess;
-using concurrency::kNoAccess;
-using concurrency::kReadAccess;
-using concurrency::kWriteAccess;
-
-constexpr store::SpaceId kShare = 7;
-constexpr uint64_t kDirectory = 100;
-constexpr uint64_t kFile = 101;
-constexpr FileKey kFileKey{kShare, kFile};
-constexpr FileKey kDirectoryKey{kShare, kDirectory};
-constexpr FileKey kRootKey{kShare, 0};
-
-AccessSet set(std::string_view letters) {
-  AccessSet result;
-  for (const char letter : letters) {
-    if (letter == 'R') result = result | kReadAccess;
-    if (letter == 'W') result = result | kWriteAccess;
-    if (letter == 'D') result = result | kDeleteAccess;
-  }
-  return result;
-}
-
-// As an SMB client opens the file "directory/file".
-FileOpen file_open(AccessSet access, AccessSet share) {
-  FileOpen request;
-  request.file = kFileKey;
-  request.mode = {access, share};
-  request.ancestors = {0, kDirectory};
-  request.path = "directory/file";
-  request.session = 1;
-  request.client = "127.0.0.1:50000";
-  return request;
-}
-
-FileOpen directory_open(AccessSet access, AccessSet share) {
-  FileOpen request = file_open(access, share);
-  request.file = kDirectoryKey;
-  request.ancestors = {0};
-  request.path = "directory";
-  return request;
-}
-
-HandleId must_open(OpenFiles& table, FileOpen request) {
-  auto opened = RunLoop::run(table.open(std::move(request)));
-  EXPECT_TRUE(opened.ok());
-  return opened.ok() ? *opened : 0;
-}
-
-// What a REST client is told; nothing when the operation goes on.
-std::optional<wire::Code> verdict(OpenFiles& table, FileOperation operation,
-                                  FileKey file = kFileKey) {
-  auto admission = RunLoop::run(table.admit(file, operation));
-  if (admission) return std::nullopt;
-  EXPECT_EQ(admission.error().status, 409);
-  return admission.error().code;
-}
 
 // Eight share modes of an SMB open against eight REST operations.
 TEST(OpenFiles, RestOperationsBesideShareModes) {
@@ -343,97 +284,6 @@ TEST(OpenFiles, ManyThreads) {
 }
 
 // --- Byte-range locks ---
-
-TEST(OpenFiles, AnyLockStopsPutRange) {
-  OpenFiles table;
-  const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
-  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{1000, 1}, false}})).ok());
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kFileLockConflict);
-  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
-  ASSERT_TRUE(table.unlock(handle, {1000, 1}).ok());
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
-  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{0, 1}, true}})).ok());
-  ASSERT_TRUE(table.close(handle).ok());
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
-}
-
-TEST(OpenFiles, LocksAgainstLocks) {
-  constexpr uint64_t kEnd = UINT64_MAX;
-  struct Row {
-    RangeLock held, asked;
-    bool same_handle;
-    bool granted;
-  };
-  const Row rows[] = {
-      {{{0, 10}, true}, {{10, 10}, true}, false, true},
-      {{{0, 10}, true}, {{9, 1}, true}, false, false},
-      {{{0, 10}, true}, {{9, 1}, false}, false, false},
-      {{{0, 10}, false}, {{0, 10}, false}, false, true},
-      {{{0, 10}, false}, {{0, 10}, true}, false, false},
-      // A holder may put a shared lock over its own exclusive one, and nothing else.
-      {{{0, 10}, true}, {{0, 10}, false}, true, true},
-      {{{0, 10}, true}, {{0, 10}, true}, true, false},
-      {{{0, 10}, false}, {{0, 10}, true}, true, false},
-      // To the largest offset and beyond.
-      {{{kEnd, 1}, true}, {{kEnd, 1}, true}, false, false},
-      {{{5, kEnd}, true}, {{kEnd, 1}, true}, false, false},
-      // No bytes: between two.
-      {{{0, 10}, true}, {{5, 0}, true}, false, false},
-      {{{0, 10}, true}, {{0, 0}, true}, false, true},
-      {{{0, 10}, true}, {{10, 0}, true}, false, true},
-      {{{5, 0}, true}, {{5, 0}, true}, false, true},
-      {{{5, 0}, true}, {{4, 2}, true}, false, false},
-  };
-  for (const Row& row : rows) {
-    OpenFiles table;
-    const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
-    const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
-    ASSERT_TRUE(RunLoop::run(table.lock(first, {row.held})).ok());
-    const auto locked = RunLoop::run(table.lock(row.same_handle ? first : second, {row.asked}));
-    EXPECT_EQ(locked.ok(), row.granted) << &row - rows;
-  }
-}
-
-TEST(OpenFiles, LocksComeAllOrNone) {
-  OpenFiles table;
-  const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
-  const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
-  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{20, 1}, true}})).ok());
-  const auto refused = RunLoop::run(table.lock(second, {{{0, 1}, true}, {{20, 1}, true}}));
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error(), Refusal::kLockConflict);
-  EXPECT_TRUE(RunLoop::run(table.lock(first, {{{0, 1}, true}})).ok());
-  EXPECT_EQ(table.unlock(second, {0, 1}).error(), Refusal::kRangeNotLocked);
-  EXPECT_EQ(table.unlock(first, {0, 2}).error(), Refusal::kRangeNotLocked);
-
-  const HandleId attributes = must_open(table, file_open(kNoAccess, kFullAccess));
-  EXPECT_EQ(RunLoop::run(table.lock(attributes, {{{0, 1}, false}})).error(),
-            Refusal::kAccessDenied);
-}
-
-TEST(OpenFiles, LocksAgainstReadsAndWrites) {
-  OpenFiles table;
-  const HandleId holder = must_open(table, file_open(kFullAccess, kFullAccess));
-  const HandleId other = must_open(table, file_open(kFullAccess, kFullAccess));
-  ASSERT_TRUE(RunLoop::run(table.lock(holder, {{{0, 10}, true}, {{20, 10}, false}})).ok());
-  struct Row {
-    HandleId handle;
-    ByteRange range;
-    bool write;
-    bool passes;
-  };
-  const Row rows[] = {
-      {holder, {0, 10}, true, true},   {holder, {0, 10}, false, true},
-      {other, {9, 1}, false, false},   {other, {9, 1}, true, false},
-      {other, {10, 10}, true, true},   {other, {20, 10}, false, true},
-      {other, {20, 10}, true, false},  {holder, {20, 10}, false, true},
-      {holder, {20, 10}, true, false}, {other, {5, 0}, true, true},
-  };
-  for (const Row& row : rows)
-    EXPECT_EQ(table.check_io(row.handle, row.range, row.write).ok(), row.passes) << &row - rows;
-}
-
-// --- Handles as REST sees them ---
 
 TEST(OpenFiles, ListsHandlesOfAFileAndBelowADirectory) {
   OpenFiles table;

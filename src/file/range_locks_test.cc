@@ -1,0 +1,104 @@
+// Byte-range locks in the open-file table.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "file/open_files.h"
+#include "file/open_files_test_support.h"
+
+namespace kyanite::file {
+namespace {
+
+TEST(RangeLocks, AnyLockStopsPutRange) {
+  OpenFiles table;
+  const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{1000, 1}, false}})).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kFileLockConflict);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
+  ASSERT_TRUE(table.unlock(handle, {1000, 1}).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
+  ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{0, 1}, true}})).ok());
+  ASSERT_TRUE(table.close(handle).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
+}
+
+TEST(RangeLocks, LocksAgainstLocks) {
+  constexpr uint64_t kEnd = UINT64_MAX;
+  struct Row {
+    RangeLock held, asked;
+    bool same_handle;
+    bool granted;
+  };
+  const Row rows[] = {
+      {{{0, 10}, true}, {{10, 10}, true}, false, true},
+      {{{0, 10}, true}, {{9, 1}, true}, false, false},
+      {{{0, 10}, true}, {{9, 1}, false}, false, false},
+      {{{0, 10}, false}, {{0, 10}, false}, false, true},
+      {{{0, 10}, false}, {{0, 10}, true}, false, false},
+      // A holder may put a shared lock over its own exclusive one, and nothing else.
+      {{{0, 10}, true}, {{0, 10}, false}, true, true},
+      {{{0, 10}, true}, {{0, 10}, true}, true, false},
+      {{{0, 10}, false}, {{0, 10}, true}, true, false},
+      // To the largest offset and beyond.
+      {{{kEnd, 1}, true}, {{kEnd, 1}, true}, false, false},
+      {{{5, kEnd}, true}, {{kEnd, 1}, true}, false, false},
+      // No bytes: between two.
+      {{{0, 10}, true}, {{5, 0}, true}, false, false},
+      {{{0, 10}, true}, {{0, 0}, true}, false, true},
+      {{{0, 10}, true}, {{10, 0}, true}, false, true},
+      {{{5, 0}, true}, {{5, 0}, true}, false, true},
+      {{{5, 0}, true}, {{4, 2}, true}, false, false},
+  };
+  for (const Row& row : rows) {
+    OpenFiles table;
+    const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
+    const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
+    ASSERT_TRUE(RunLoop::run(table.lock(first, {row.held})).ok());
+    const auto locked = RunLoop::run(table.lock(row.same_handle ? first : second, {row.asked}));
+    EXPECT_EQ(locked.ok(), row.granted) << &row - rows;
+  }
+}
+
+TEST(RangeLocks, LocksComeAllOrNone) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kReadAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kReadAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{20, 1}, true}})).ok());
+  const auto refused = RunLoop::run(table.lock(second, {{{0, 1}, true}, {{20, 1}, true}}));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), Refusal::kLockConflict);
+  EXPECT_TRUE(RunLoop::run(table.lock(first, {{{0, 1}, true}})).ok());
+  EXPECT_EQ(table.unlock(second, {0, 1}).error(), Refusal::kRangeNotLocked);
+  EXPECT_EQ(table.unlock(first, {0, 2}).error(), Refusal::kRangeNotLocked);
+
+  const HandleId attributes = must_open(table, file_open(kNoAccess, kFullAccess));
+  EXPECT_EQ(RunLoop::run(table.lock(attributes, {{{0, 1}, false}})).error(),
+            Refusal::kAccessDenied);
+}
+
+TEST(RangeLocks, LocksAgainstReadsAndWrites) {
+  OpenFiles table;
+  const HandleId holder = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId other = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(holder, {{{0, 10}, true}, {{20, 10}, false}})).ok());
+  struct Row {
+    HandleId handle;
+    ByteRange range;
+    bool write;
+    bool passes;
+  };
+  const Row rows[] = {
+      {holder, {0, 10}, true, true},   {holder, {0, 10}, false, true},
+      {other, {9, 1}, false, false},   {other, {9, 1}, true, false},
+      {other, {10, 10}, true, true},   {other, {20, 10}, false, true},
+      {other, {20, 10}, true, false},  {holder, {20, 10}, false, true},
+      {holder, {20, 10}, true, false}, {other, {5, 0}, true, true},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(table.check_io(row.handle, row.range, row.write).ok(), row.passes) << &row - rows;
+}
+
+// --- Handles as REST sees them ---
+
+}  // namespace
+}  // namespace kyanite::file
