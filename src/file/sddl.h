@@ -38,10 +38,11 @@ struct Acl {
 inline constexpr uint16_t kDaclInheritRequired = 0x0100;
 inline constexpr uint16_t kDaclInherited = 0x0400;
 inline constexpr uint16_t kDaclProtected = 0x1000;
-inline constexpr uint16_t kListBits = 3 * (kDaclInheritRequired | kDaclInherited | kDaclProtected);
+inline constexpr uint16_t kDaclBits = kDaclInheritRequired | kDaclInherited | kDaclProtected;
+inline constexpr uint16_t kSaclBits = kDaclBits << 1;
 
 struct SecurityDescriptor {
-  uint16_t control = 0;  // Within kListBits.
+  uint16_t control = 0;  // Within kDaclBits and, where there is a system list, kSaclBits.
   Sid owner;
   Sid group;
   Acl dacl;

@@ -114,7 +114,7 @@ std::optional<SecurityDescriptor> parse_descriptor(std::string_view bytes) {
   const uint16_t control = read_le16(bytes, 2);
   if ((control & kSelfRelative) == 0 || (control & kDaclPresent) == 0) return std::nullopt;
   SecurityDescriptor descriptor;
-  descriptor.control = control & kListBits;
+  descriptor.control = control & kDaclBits;
   auto owner = parse_sid(part(bytes, 4));
   auto group = parse_sid(part(bytes, 8));
   auto dacl = parse_list(part(bytes, 16));
@@ -125,6 +125,7 @@ std::optional<SecurityDescriptor> parse_descriptor(std::string_view bytes) {
   if ((control & kSaclPresent) != 0 && read_le32(bytes.data() + 12) != 0) {
     descriptor.sacl = parse_list(part(bytes, 12));
     if (!descriptor.sacl) return std::nullopt;
+    descriptor.control |= control & kSaclBits;
   }
   return descriptor;
 }

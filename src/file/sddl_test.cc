@@ -84,6 +84,14 @@ TEST(Sddl, BinaryFormByTheByte) {
             "00002002000002001c000100000000031400ff011f00010100000000000512000000");
 }
 
+TEST(Sddl, BitsOfAListThatIsNotThereAreForgotten) {
+  std::string binary = write_descriptor(*parse_sddl("O:SYG:SYD:P"));
+  binary[3] = static_cast<char>(binary[3] | 0x28);  // Of the system list: inherited, protected.
+  const auto descriptor = parse_descriptor(binary);
+  ASSERT_TRUE(descriptor);
+  EXPECT_EQ(write_sddl(*descriptor), "O:SYG:SYD:P");
+}
+
 TEST(Sddl, RefusesBrokenBinaries) {
   const std::string good =
       write_descriptor(*parse_sddl("O:SYG:SYD:(A;;FA;;;BA)S:(AU;SA;FA;;;S-1-5-21-1-2-3)"));
