@@ -106,10 +106,9 @@ http {{
 class Kyanite(Running):
     def __init__(self, binary, core=None, flags=()):
         super().__init__("kyanite")
-        self.file_port = free_port()
-        other_ports = [word for name in ("queue", "table", "admin") for word in (f"--{name}Port", "0")]
-        command = [str(binary), "--silent", "--location", str(self.directory / "data"),
-                   "--blobPort", str(self.port), "--filePort", str(self.file_port), *other_ports, *flags]
+        self.ports = {"blob": self.port, **{name: free_port() for name in ("queue", "table", "file")}}
+        ports = [word for name, port in {**self.ports, "admin": 0}.items() for word in (f"--{name}Port", str(port))]
+        command = [str(binary), "--silent", "--location", str(self.directory / "data"), *ports, *flags]
         began = time.monotonic()
         with (self.directory / "log").open("w") as log:
             self.process = subprocess.Popen(pinned(core, command), stdin=subprocess.DEVNULL, stderr=log)
@@ -121,3 +120,28 @@ class Kyanite(Running):
 
     def resident_mib(self):
         return resident_mib(self.process.pid)
+
+
+class Azurite(Running):
+    """The emulator that most people use, from npm, as it comes: on disk, without its debug log."""
+
+    def __init__(self, script):
+        super().__init__("azurite")
+        self.ports = {"blob": self.port, "queue": free_port(), "table": free_port()}
+        ports = [word for name, port in self.ports.items() for word in (f"--{name}Port", str(port))]
+        self.process = subprocess.Popen(
+            ["node", str(script), "--silent", "--skipApiVersionCheck", "--disableTelemetry", "--location", str(self.directory),
+             *ports], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for port in self.ports.values():
+            wait_for(port, self.process)
+
+
+class Beanstalkd(Running):
+    """With its log on disk, synced on every write."""
+
+    def __init__(self):
+        super().__init__("beanstalkd")
+        self.process = subprocess.Popen(
+            ["beanstalkd", "-l", "127.0.0.1", "-p", str(self.port), "-b", str(self.directory), "-f", "0"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(self.port, self.process)

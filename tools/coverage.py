@@ -25,6 +25,18 @@ REMARKS = {
         "2019 lack them. So do some replies of that year that name a Content-MD5 instead of a CRC-64.",
         "LinePosition of an error in service properties is that of the section, not of the element.",
     ],
+    "file": [
+        "A share's name is free again as soon as it is deleted, unless the account's settings keep it taken.",
+        "Quotas, access tiers and provisioned figures of shares are kept and shown; nothing is limited or slowed by them.",
+        "Get Share Stats adds up the lengths of the files, sparse parts included.",
+        "Snapshots of a share taken within one second are named by the seconds that follow.",
+        "Permissions are kept and shown; nothing is granted or refused by them. `inherit` gives every file the same default, "
+        "not one made from its parent's. Aliases that mean a domain (DA, DU...) are refused, since there is no domain.",
+        "A file marked for deletion over SMB answers SMBDeletePending, as the page on file locks has it; the table of error codes "
+        "says DeletePending.",
+        "Force Close Handles never deletes a file, even when its last handle was to delete it.",
+        "Symbolic and hard links, which only NFS shares have, are not offered.",
+    ],
 }
 
 

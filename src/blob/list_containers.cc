@@ -30,7 +30,7 @@ void write_container(wire::XmlWriter& xml, const Call& call, const Listed& liste
   xml.open("Properties");
   xml.element("Last-Modified", wire::http_date(container.changed));
   xml.element("Etag", concurrency::ETag{container.changed}.quoted());
-  if (listed.deleted) {
+  if (listed.deletion) {
     xml.element("LeaseStatus", "unlocked").element("LeaseState", "expired");
   } else {
     service::write_lease(xml, container.lease, call.now);

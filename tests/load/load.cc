@@ -2,14 +2,19 @@
 // it has the whole reply to the last. Requests are made and signed before the clock starts. One
 // thread, epoll.
 //
-//   load --port P --connections N --seconds S [--account A --key K] --get PATH
-//   load ...                                                       --put PREFIX --size BYTES
-//   load ...                                                       --range DIRECTORY --size BYTES
+//   load --port P --connections N --seconds S [--count N] [--account A --key K] WHAT
 //
-// --get repeats one request; --put writes a block blob of its own name each time,
-// PREFIX/0123456789abcdef; --range writes a range somewhere in one of the files DIRECTORY/0,
-// DIRECTORY/1 and so on, which exist. Without an account requests are not signed. Prints one line
-// of JSON.
+//   --get PATH                    repeats one request
+//   --put PREFIX --size BYTES     block blobs of their own names, PREFIX/0123456789abcdef
+//   --range DIRECTORY --size B    ranges somewhere in the files DIRECTORY/0, /1 ..., which exist
+//   --messages PATH --size BYTES  puts messages on the queue QUEUE/messages
+//   --consume PATH                takes a message and deletes it, which counts as one
+//   --insert TABLE --size BYTES   inserts entities of their own keys
+//   --upsert TABLE --size BYTES   transactions of a hundred entities in a partition of their own
+//   --create TABLES --name NAME   creates a table
+//
+// --service table signs as that service wants it; --first N begins distinct names with the Nth.
+// Without an account requests are not signed. Prints one line of JSON.
 #include "requests.h"
 
 #include <arpa/inet.h>
@@ -20,6 +25,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -39,7 +45,10 @@ struct Totals {
   Histogram latencies;
   uint64_t errors = 0;
   std::string first_error;
+  uint64_t most = 0;  // Ends the run, unless 0.
+  bool over = false;
 
+  bool stopped() const { return over || (most > 0 && latencies.total() >= most); }
   void fail(std::string why) {
     if (errors++ == 0) first_error = std::move(why);
   }
@@ -48,20 +57,23 @@ struct Totals {
 // One connection: at any time either sending a request or receiving its reply.
 class Connection {
  public:
-  Connection(int fd, Requests& requests, Totals& totals, char* scratch)
-      : fd_(fd), requests_(requests), totals_(totals), scratch_(scratch) {}
+  Connection(int fd, std::unique_ptr<Script> script, Totals& totals, char* scratch)
+      : fd_(fd), script_(std::move(script)), totals_(totals), scratch_(scratch) {}
   ~Connection() { close(fd_); }
   Connection(const Connection&) = delete;
 
   // False when there is nothing left to do or the connection is of no more use.
   bool begin() {
-    request_ = requests_.next();
+    if (completed_ && totals_.stopped()) return false;
+    request_ = script_->next(reply_);
     if (!request_) return false;
+    if (completed_) began_ = Clock::now();
+    completed_ = script_->completes();
     sent_ = 0;
     head_.clear();
+    reply_.clear();
     body_left_ = 0;
     in_body_ = false;
-    began_ = Clock::now();
     return send_some();
   }
 
@@ -91,7 +103,7 @@ class Connection {
   bool receive_some() {
     for (;;) {
       // Bodies are thrown away inside the kernel: what is measured is the server.
-      const bool body = in_body_ && body_left_ > 0;
+      const bool body = in_body_ && body_left_ > 0 && !script_->wants_replies();
       const size_t wanted = body ? body_left_ : kReadBytes;
       const ssize_t got =
           body ? recv(fd_, nullptr, wanted, MSG_TRUNC) : recv(fd_, scratch_, wanted, 0);
@@ -102,11 +114,14 @@ class Connection {
       if (got < 0) return errno == EAGAIN || lost("receive");
       if (body) {
         body_left_ -= static_cast<size_t>(got);
+      } else if (in_body_) {
+        reply_.append(scratch_, static_cast<size_t>(got));
+        body_left_ -= std::min(body_left_, static_cast<size_t>(got));
       } else if (!take_head({scratch_, static_cast<size_t>(got)})) {
         return false;
       }
       if (in_body_ && body_left_ == 0) {
-        totals_.latencies.add(nanoseconds_since(began_));
+        if (completed_) totals_.latencies.add(nanoseconds_since(began_));
         return begin();
       }
     }
@@ -133,17 +148,20 @@ class Connection {
       return lost("more than one reply");
     }
     body_left_ = length - here;
+    if (script_->wants_replies()) reply_ = head_.substr(end + 4);
     in_body_ = true;
     return true;
   }
 
   const int fd_;
-  Requests& requests_;
+  const std::unique_ptr<Script> script_;
   Totals& totals_;
   char* const scratch_;
   const Request* request_ = nullptr;
   size_t sent_ = 0;
   std::string head_;
+  std::string reply_;      // The body, where the script wants it.
+  bool completed_ = true;  // What is timed as one ends with the request at hand.
   size_t body_left_ = 0;
   bool in_body_ = false;
   Clock::time_point began_;
@@ -166,14 +184,15 @@ int connect_to(uint16_t port) {
 }
 
 int run(const Options& options) {
-  Requests requests(options);
+  Scripts scripts(options);
   Totals totals;
+  totals.most = options.count;
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   std::vector<char> scratch(kReadBytes);
   std::vector<std::unique_ptr<Connection>> connections;
   for (int i = 0; i < options.connections; ++i) {
     const int fd = connect_to(options.port);
-    connections.push_back(std::make_unique<Connection>(fd, requests, totals, scratch.data()));
+    connections.push_back(std::make_unique<Connection>(fd, scripts.make(), totals, scratch.data()));
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLET;
     event.data.ptr = connections.back().get();
@@ -185,7 +204,7 @@ int run(const Options& options) {
   std::vector<epoll_event> events(connections.size());
   while (active > 0) {
     const int count = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 1000);
-    if (static_cast<double>(nanoseconds_since(began)) > options.seconds * 1e9) requests.stop();
+    if (static_cast<double>(nanoseconds_since(began)) > options.seconds * 1e9) totals.over = true;
     for (int i = 0; i < count; ++i) {
       auto& event = events[static_cast<size_t>(i)];
       if (!static_cast<Connection*>(event.data.ptr)->on_event(event.events)) --active;

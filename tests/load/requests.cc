@@ -1,103 +1,20 @@
 #include "requests.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <map>
+
+#include "signing.h"
 
 namespace kyanite::load {
 
 namespace {
 
-constexpr std::string_view kVersion = "2023-11-03";
 // More than any server here writes in a second.
 constexpr double kNamesPerSecond = 60'000;
-
-std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(length));
-  return text;
-}
-
-std::string unbase64(std::string_view text) {
-  std::string bytes(text.size() / 4 * 3, '\0');
-  if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()),
-                      static_cast<int>(text.size())) < 0) {
-    return {};
-  }
-  while (!text.empty() && text.back() == '=') {
-    text.remove_suffix(1);
-    bytes.pop_back();
-  }
-  return bytes;
-}
-
-std::string http_date() {
-  char text[64];
-  const time_t now = std::time(nullptr);
-  tm parts{};
-  gmtime_r(&now, &parts);
-  const size_t length = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return {text, length};
-}
-
-using Headers = std::map<std::string, std::string>;
-
-struct Shape {
-  std::string_view method;
-  std::string path;
-  std::string query;  // "name=value", or empty
-  Headers own;        // x-ms- headers beyond those that every request has
-  size_t length = 0;  // of the body
-};
-
-std::string signature(const Options& options, const Shape& shape, const Headers& own) {
-  std::string text(shape.method);
-  text.append("\n\n\n").append(shape.length > 0 ? std::to_string(shape.length) : "");
-  text.append("\n\n\n\n\n\n\n\n\n");
-  for (const auto& [name, value] : own) text.append(name).append(":").append(value).append("\n");
-  text.append("/").append(options.account).append(shape.path);
-  if (const size_t equals = shape.query.find('='); equals != std::string::npos) {
-    text.append("\n").append(shape.query, 0, equals);
-    text.append(":").append(shape.query, equals + 1);
-  }
-  unsigned char mac[32];
-  unsigned int mac_length = sizeof mac;
-  HMAC(EVP_sha256(), options.key.data(), static_cast<int>(options.key.size()),
-       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac, &mac_length);
-  return base64({reinterpret_cast<const char*>(mac), mac_length});
-}
-
-// The headers a client of Azure sends, among them what is signed.
-std::string make_head(const Options& options, const Shape& shape, const std::string& date) {
-  Headers own = shape.own;
-  own["x-ms-client-request-id"] = "7f3c7e38-6f3a-4b62-9d3b-7c2d6a1f0e55";
-  own["x-ms-date"] = date;
-  own["x-ms-version"] = kVersion;
-
-  std::string head(shape.method);
-  head.append(" ").append(shape.path);
-  if (!shape.query.empty()) head.append("?").append(shape.query);
-  head.append(" HTTP/1.1\r\nHost: 127.0.0.1:").append(std::to_string(options.port));
-  head.append("\r\nAccept: */*\r\n");
-  head.append("User-Agent: azsdk-cpp-storage-blobs/12.13.0 (Linux 6.1.0)\r\n");
-  if (shape.method == "PUT")
-    head.append("Content-Length: ").append(std::to_string(shape.length)).append("\r\n");
-  if (!options.account.empty()) {
-    head.append("Authorization: SharedKey ").append(options.account).append(":");
-    head.append(signature(options, shape, own)).append("\r\n");
-  }
-  for (const auto& [name, value] : own) head.append(name).append(": ").append(value).append("\r\n");
-  return head + "\r\n";
-}
+constexpr std::string_view kJson = "application/json";
 
 // A bijection that leaves no order in consecutive numbers (the finaliser of MurmurHash3).
 uint64_t scatter(uint64_t number) {
@@ -106,6 +23,171 @@ uint64_t scatter(uint64_t number) {
   number ^= number >> 33;
   number *= 0xc4ceb9fe1a85ec53ULL;
   return number ^ (number >> 33);
+}
+
+std::string hex_name(uint64_t number) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(scatter(number + 1)));
+  return name;
+}
+
+// An entity of about `size` bytes as JSON.
+std::string entity(std::string_view partition, std::string_view row, size_t size) {
+  std::string json = "{\"PartitionKey\":\"";
+  json.append(partition).append("\",\"RowKey\":\"").append(row);
+  json.append("\",\"count\":7,\"price\":2.5,\"ready\":true,\"text\":\"");
+  json.append(size, 'x').append("\"}");
+  return json;
+}
+
+// A block blob of its own name.
+Shape put_blob(const Options& options, uint64_t number) {
+  return {"PUT",
+          options.path + "/" + hex_name(number),
+          "",
+          {{"x-ms-blob-type", "BlockBlob"}},
+          options.size};
+}
+
+// A range of one of the files, at an offset that is a multiple of its size.
+Shape put_range(const Options& options, uint64_t number) {
+  const size_t offset = scatter(number) % (kRangeFileBytes / options.size) * options.size;
+  return {"PUT",
+          options.path + "/" + std::to_string(number % kRangeFiles),
+          "comp=range",
+          {{"x-ms-range",
+            "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + options.size - 1)},
+           {"x-ms-write", "update"}},
+          options.size};
+}
+
+// One request again and again.
+class Repeat final : public Script {
+ public:
+  explicit Repeat(const Request& request) : request_(request) {}
+  const Request* next(std::string_view) override { return &request_; }
+
+ private:
+  const Request& request_;
+};
+
+// Each request once, whichever script comes first.
+struct Pool {
+  std::vector<Request> requests;
+  size_t next = 0;
+};
+class Distinct final : public Script {
+ public:
+  explicit Distinct(Pool& pool) : pool_(pool) {}
+  const Request* next(std::string_view) override {
+    return pool_.next < pool_.requests.size() ? &pool_.requests[pool_.next++] : nullptr;
+  }
+
+ private:
+  Pool& pool_;
+};
+
+// What follows `before` up to `after` in a document.
+std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
+  const size_t begin = text.find(before);
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin + before.size());
+  return text.substr(0, text.find(after));
+}
+
+// Takes a message and deletes it, which counts as one; ends when the queue is empty.
+class Consume final : public Script {
+ public:
+  Consume(const Options& options, std::string date) : options_(options), date_(std::move(date)) {
+    get_.head = make_head(options, {"GET", options.path, ""}, date_);
+  }
+  const Request* next(std::string_view reply) override {
+    holding_ = !holding_;
+    if (!holding_) return take(reply);
+    return &get_;
+  }
+  bool wants_replies() const override { return true; }
+  bool completes() const override { return !holding_; }
+
+ private:
+  const Request* take(std::string_view reply) {
+    const auto id = between(reply, "<MessageId>", "<");
+    const auto receipt = between(reply, "<PopReceipt>", "<");
+    if (id.empty() || receipt.empty()) return nullptr;
+    const Shape shape{"DELETE", options_.path + "/" + std::string(id),
+                      "popreceipt=" + percent_encode(receipt)};
+    delete_.head = make_head(options_, shape, date_);
+    return &delete_;
+  }
+
+  const Options& options_;
+  const std::string date_;
+  bool holding_ = false;
+  Request get_;
+  Request delete_;
+};
+
+// Entities written with an own body each, one or a hundred a request.
+class Entities final : public Script {
+ public:
+  Entities(const Options& options, std::string date, uint64_t& next)
+      : options_(options), date_(std::move(date)), next_(next) {}
+  const Request* next(std::string_view) override {
+    body_ = options_.kind == Kind::kInsert ? insert() : transaction();
+    request_.body = body_;
+    return &request_;
+  }
+
+ private:
+  std::string insert() {
+    const std::string name = hex_name(next_++);
+    std::string body = entity(std::string_view(name).substr(0, 2), name, options_.size);
+    const Shape shape{"POST", options_.path, "", {}, body.size(), kJson};
+    request_.head = make_head(options_, shape, date_);
+    return body;
+  }
+
+  std::string transaction() {
+    const uint64_t number = next_++;
+    const std::string partition = hex_name(number);
+    const std::string account = options_.path.substr(0, options_.path.rfind('/'));
+    std::string body = "--batch_a\r\nContent-Type: multipart/mixed; boundary=changeset_b\r\n\r\n";
+    for (size_t i = 0; i < kUpsertsPerTransaction; ++i) {
+      char row[16];
+      std::snprintf(row, sizeof row, "%04zu", i);
+      const std::string json = entity(partition, row, options_.size);
+      body.append("--changeset_b\r\nContent-Type: application/http\r\n");
+      body.append("Content-Transfer-Encoding: binary\r\n\r\nPUT http://127.0.0.1:");
+      body.append(std::to_string(options_.port)).append(options_.path);
+      body.append("(PartitionKey='").append(partition).append("',RowKey='").append(row);
+      body.append("') HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n");
+      body.append("Content-Length: ").append(std::to_string(json.size())).append("\r\n\r\n");
+      body.append(json).append("\r\n");
+    }
+    body.append("--changeset_b--\r\n--batch_a--\r\n");
+    const Shape shape{"POST", account + "/$batch", "",
+                      {},     body.size(),         "multipart/mixed; boundary=batch_a"};
+    request_.head = make_head(options_, shape, date_);
+    return body;
+  }
+
+  const Options& options_;
+  const std::string date_;
+  uint64_t& next_;
+  std::string body_;
+  Request request_;
+};
+
+std::optional<Kind> parse_kind(std::string_view name) {
+  if (name == "--get") return Kind::kGet;
+  if (name == "--put") return Kind::kPut;
+  if (name == "--range") return Kind::kRange;
+  if (name == "--messages") return Kind::kMessages;
+  if (name == "--consume") return Kind::kConsume;
+  if (name == "--insert") return Kind::kInsert;
+  if (name == "--upsert") return Kind::kUpsert;
+  if (name == "--create") return Kind::kCreate;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -122,25 +204,29 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
       options.connections = std::atoi(value.c_str());
     } else if (name == "--seconds") {
       options.seconds = std::atof(value.c_str());
+    } else if (name == "--count") {
+      options.count = std::strtoul(value.c_str(), nullptr, 10);
     } else if (name == "--account") {
       options.account = value;
     } else if (name == "--key") {
       options.key = unbase64(value);
-    } else if (name == "--get") {
-      options.get = value;
-    } else if (name == "--put") {
-      options.put = value;
-    } else if (name == "--range") {
-      options.range = value;
+    } else if (name == "--service") {
+      options.table = value == "table";
     } else if (name == "--size") {
       options.size = std::strtoul(value.c_str(), nullptr, 10);
+    } else if (name == "--name") {
+      options.name = value;
+    } else if (name == "--first") {
+      options.first_name = std::strtoul(value.c_str(), nullptr, 10);
+    } else if (const auto kind = parse_kind(name); kind && !options.kind) {
+      options.kind = kind;
+      options.path = value;
     } else {
       return std::nullopt;
     }
   }
-  const int kinds = !options.get.empty() + !options.put.empty() + !options.range.empty();
-  if (options.port == 0 || kinds != 1) return std::nullopt;
-  if (!options.range.empty() && (options.size == 0 || options.size > kRangeFileBytes))
+  if (options.port == 0 || !options.kind) return std::nullopt;
+  if (options.kind == Kind::kRange && (options.size == 0 || options.size > kRangeFileBytes))
     return std::nullopt;
   return options;
 }
@@ -156,49 +242,80 @@ int Request::rest(size_t sent, iovec (&parts)[2]) const {
   return count;
 }
 
-namespace {
+struct Scripts::Shared {
+  Options options;
+  std::string date = http_date();
+  std::string body;  // of all requests
+  Request repeated;
+  Pool pool;
+  uint64_t next_name = 0;
+};
 
-// A block blob of its own name.
-Shape put_blob(const Options& options, size_t number) {
-  char name[32];
-  std::snprintf(name, sizeof name, "/%016llx",
-                static_cast<unsigned long long>(scatter(number + 1)));
-  return {"PUT", options.put + name, "", {{"x-ms-blob-type", "BlockBlob"}}, options.size};
-}
-
-// A range of one of the files, at an offset that is a multiple of its size.
-Shape put_range(const Options& options, size_t number) {
-  const size_t offset = scatter(number) % (kRangeFileBytes / options.size) * options.size;
-  return {"PUT",
-          options.range + "/" + std::to_string(number % kRangeFiles),
-          "comp=range",
-          {{"x-ms-range",
-            "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + options.size - 1)},
-           {"x-ms-write", "update"}},
-          options.size};
-}
-
-}  // namespace
-
-Requests::Requests(const Options& options) : repeat_(!options.get.empty()) {
-  const std::string date = http_date();
-  if (repeat_) {
-    requests_.push_back({make_head(options, {"GET", options.get, "", {}, 0}, date), {}});
-    return;
+Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
+  auto& shared = *shared_;
+  shared.options = options;
+  shared.next_name = options.first_name;
+  switch (*options.kind) {
+    case Kind::kGet: {
+      const size_t mark = options.path.find('?');
+      const auto query = mark == std::string::npos ? "" : options.path.substr(mark + 1);
+      shared.repeated.head =
+          make_head(options, {"GET", options.path.substr(0, mark), query}, shared.date);
+      break;
+    }
+    case Kind::kMessages: {
+      shared.body = "<QueueMessage><MessageText>" + std::string(options.size, 'x') +
+                    "</MessageText></QueueMessage>";
+      const Shape shape{"POST", options.path, "", {}, shared.body.size(), "application/xml"};
+      shared.repeated = {make_head(options, shape, shared.date), shared.body};
+      break;
+    }
+    case Kind::kCreate: {
+      shared.body = "{\"TableName\":\"" + options.name + "\"}";
+      const Shape shape{"POST", options.path, "", {}, shared.body.size(), kJson};
+      shared.repeated = {make_head(options, shape, shared.date), shared.body};
+      break;
+    }
+    case Kind::kPut:
+    case Kind::kRange: {
+      shared.body.resize(options.size);
+      for (size_t i = 0; i < options.size; ++i) shared.body[i] = static_cast<char>(scatter(i));
+      const auto most = static_cast<uint64_t>(options.seconds * kNamesPerSecond);
+      const uint64_t count = options.count > 0 ? std::min(options.count, most) : most;
+      shared.pool.requests.reserve(count);
+      for (uint64_t i = options.first_name; i < options.first_name + count; ++i) {
+        const Shape shape =
+            options.kind == Kind::kRange ? put_range(options, i) : put_blob(options, i);
+        shared.pool.requests.push_back({make_head(options, shape, shared.date), shared.body});
+      }
+      break;
+    }
+    case Kind::kConsume:
+    case Kind::kInsert:
+    case Kind::kUpsert:
+      break;
   }
-  body_.resize(options.size);
-  for (size_t i = 0; i < body_.size(); ++i) body_[i] = static_cast<char>(scatter(i));
-  const auto count = static_cast<size_t>(options.seconds * kNamesPerSecond);
-  requests_.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    const Shape shape = options.put.empty() ? put_range(options, i) : put_blob(options, i);
-    requests_.push_back({make_head(options, shape, date), body_});
-  }
 }
 
-const Request* Requests::next() {
-  if (stopped_ || next_ >= requests_.size()) return nullptr;
-  return &requests_[repeat_ ? 0 : next_++];
+Scripts::~Scripts() = default;
+
+std::unique_ptr<Script> Scripts::make() {
+  auto& shared = *shared_;
+  switch (*shared.options.kind) {
+    case Kind::kGet:
+    case Kind::kMessages:
+    case Kind::kCreate:
+      return std::make_unique<Repeat>(shared.repeated);
+    case Kind::kPut:
+    case Kind::kRange:
+      return std::make_unique<Distinct>(shared.pool);
+    case Kind::kConsume:
+      return std::make_unique<Consume>(shared.options, shared.date);
+    case Kind::kInsert:
+    case Kind::kUpsert:
+      return std::make_unique<Entities>(shared.options, shared.date, shared.next_name);
+  }
+  return nullptr;
 }
 
 size_t content_length(std::string_view head) {

@@ -1,9 +1,11 @@
-// The requests of one run of the load generator, made and signed in advance.
+// What a run of the load generator asks for: one script a connection, which gives the requests one
+// after the other. Requests are signed in advance where what they say does not depend on replies.
 #pragma once
 
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,23 +13,29 @@
 
 namespace kyanite::load {
 
+enum class Kind { kGet, kPut, kRange, kMessages, kConsume, kInsert, kUpsert, kCreate };
+
 struct Options {
   uint16_t port = 0;
   int connections = 1;
   double seconds = 1;
+  uint64_t count = 0;   // Ends the run as well, unless 0.
   std::string account;  // Empty: requests are not signed.
   std::string key;      // Decoded.
-  std::string get;      // A path, or
-  std::string put;      // a prefix of paths, or
-  std::string range;    // the directory of kRangeFiles files.
-  size_t size = 0;      // Of what is put.
+  std::optional<Kind> kind;
+  std::string path;            // of what the kind says; see load.cc
+  bool table = false;          // Signed and asked as the Table service wants it.
+  std::string name = "bench";  // of the table that kCreate makes
+  size_t size = 0;             // of what is written
+  uint64_t first_name = 0;     // Distinct names begin with this number.
 };
 inline constexpr size_t kRangeFiles = 256;
 inline constexpr size_t kRangeFileBytes = 16 * 1024 * 1024;
+inline constexpr size_t kUpsertsPerTransaction = 100;
 
 std::optional<Options> parse_options(const std::vector<std::string>& arguments);
 
-// A head of its own, a body that all share.
+// A head of its own, a body that many may share.
 struct Request {
   std::string head;
   std::string_view body;
@@ -37,20 +45,27 @@ struct Request {
   int rest(size_t sent, iovec (&parts)[2]) const;
 };
 
-class Requests {
+class Script {
  public:
-  explicit Requests(const Options& options);
+  virtual ~Script() = default;
+  // `reply` is the body of the last reply, if wants_replies(). Null once there is nothing to ask;
+  // else good until the next call.
+  virtual const Request* next(std::string_view reply) = 0;
+  virtual bool wants_replies() const { return false; }
+  // Whether the request given last completes what is counted and timed as one.
+  virtual bool completes() const { return true; }
+};
 
-  // Null once the run is over. A run of distinct names is over early when it has used up its names.
-  const Request* next();
-  void stop() { stopped_ = true; }
+// Makes the scripts of a run. Must outlive them.
+class Scripts {
+ public:
+  explicit Scripts(const Options& options);
+  ~Scripts();
+  std::unique_ptr<Script> make();
 
  private:
-  std::string body_;
-  std::vector<Request> requests_;
-  size_t next_ = 0;
-  bool repeat_ = false;
-  bool stopped_ = false;
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
 };
 
 // Of a reply's head; 0 when it has none.
