@@ -20,7 +20,7 @@ class BlobService final : public service::Service {
   service::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
-  const PendingBlobs pending_blobs_;
+  const PendingBlobs pending_blobs_{};
   mutable service::CopyRunner copy_runner_{pending_blobs_, service::kPendingCopiesFamily};
   mutable Patrol patrol_;  // Only tend() uses it, which runs once at a time.
 };

@@ -22,7 +22,7 @@ class FileService final : public service::Service {
 
  private:
   mutable OpenFiles open_files_;
-  const PendingFiles pending_files_;
+  const PendingFiles pending_files_{};
   mutable service::CopyRunner copy_runner_{pending_files_, service::kPendingFileCopiesFamily};
 };
 
