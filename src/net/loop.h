@@ -57,8 +57,9 @@ class Loop final : public Executor {
     return Awaiter{*this};
   }
 
-  // Many coroutines run in this turn. Replies sent one after the other at its end find their clients
-  // awake more often than replies sent between other work, and waking one costs as much as a request.
+  // Many coroutines run in this turn. Replies sent one after the other at its end find their
+  // clients awake more often than replies sent between other work, and waking one costs as much as
+  // a request.
   bool crowded() const { return running_.size() >= kCrowd; }
 
   // co_await loop.sleep_until(deadline_ms), on the loop's thread.
