@@ -114,7 +114,13 @@ store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
     return written;
   }
   // Of several writes to one key only the last: readers must not see the ones before it.
-  for (const auto& [key, record] : staged_) cache_.put(key, record);
+  // What is there comes before what is gone: a reader that misses a record which an older one led
+  // it to finds the newer one when it looks again.
+  for (const bool gone : {false, true}) {
+    for (const auto& [key, record] : staged_) {
+      if ((record == nullptr) == gone) cache_.put(key, record);
+    }
+  }
   return {};
 }
 

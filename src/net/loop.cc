@@ -51,20 +51,16 @@ void Loop::post_all(std::span<const std::coroutine_handle<>> coroutines) {
     ready_.insert(ready_.end(), coroutines.begin(), coroutines.end());
     return;
   }
-  bool sleeping;
-  {
-    std::lock_guard lock(mutex_);
-    posted_.insert(posted_.end(), coroutines.begin(), coroutines.end());
-    sleeping = std::exchange(asleep_, false);
-  }
-  if (sleeping) eventfd_write(wake_event_, 1);
+  // Under the lock to the end: what is posted may be the last that the loop waits for, and the loop
+  // gone before the next instruction.
+  std::lock_guard lock(mutex_);
+  posted_.insert(posted_.end(), coroutines.begin(), coroutines.end());
+  if (std::exchange(asleep_, false)) eventfd_write(wake_event_, 1);
 }
 
 void Loop::stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  std::lock_guard lock(mutex_);
+  stopping_ = true;
   eventfd_write(wake_event_, 1);
 }
 
