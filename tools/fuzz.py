@@ -1,5 +1,5 @@
 """./dev fuzz: runs every fuzzer for a while and says what it found. Inputs that reached new code are kept in build/corpus and
-are where the next run begins; tests/corpus has the first ones."""
+are where the next run begins; tests/corpus has the first ones. corpus_test runs those, and changes of them, in every build."""
 
 import argparse
 import pathlib
@@ -9,7 +9,6 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEEDS = {"parser_fuzz": "http"}  # Folders of tests/corpus.
 MOST_INPUT_BYTES = 16 * 1024
 MOST_MEMORY_MIB = 2048
 
@@ -23,10 +22,10 @@ def run(fuzzer, seconds):
     """True when nothing was found."""
     corpus = ROOT / "build" / "corpus" / fuzzer.name
     corpus.mkdir(parents=True, exist_ok=True)
-    seeds = [str(ROOT / "tests" / "corpus" / SEEDS[fuzzer.name])] if fuzzer.name in SEEDS else []
+    seeds = ROOT / "tests" / "corpus" / fuzzer.name.removesuffix("_fuzz")
     done = subprocess.run(
         [str(fuzzer), f"-max_total_time={seconds}", f"-max_len={MOST_INPUT_BYTES}", f"-rss_limit_mb={MOST_MEMORY_MIB}",
-         "-timeout=10", "-print_final_stats=1", f"-artifact_prefix={corpus.parent}/{fuzzer.name}-", str(corpus), *seeds],
+         "-timeout=10", "-print_final_stats=1", f"-artifact_prefix={corpus.parent}/{fuzzer.name}-", str(corpus), str(seeds)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
     if done.returncode == 0 and runs:
