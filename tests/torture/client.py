@@ -18,6 +18,21 @@ class Disconnected(Exception):
     """The connection ended before the whole reply was there."""
 
 
+class Gate:
+    """What many connections share. Once closed, no further request is sent. Where the server works under faults (`faulty`), an
+    error of its own tells as little about the fate of a request as no reply."""
+
+    def __init__(self, faulty=False):
+        self.closed, self.faulty = False, faulty
+        self.unavailable = 0
+
+    def look_at(self, reply, parts=b""):
+        """Raises Disconnected where the reply, or one to a part of a batch, is such an error."""
+        if self.faulty and (reply.status >= 500 or b"HTTP/1.1 50" in parts):
+            self.unavailable += 1
+            raise Disconnected(f"{reply.status} {reply.code}")
+
+
 @dataclasses.dataclass
 class Reply:
     status: int
@@ -36,13 +51,17 @@ class Reply:
 class Connection:
     """`table`: sign as the Table service wants it, which is another string."""
 
-    def __init__(self, host, port, account, key, table=False):
+    def __init__(self, host, port, account, key, table=False, gate=None):
         self._host, self._port, self._account, self._key = host, port, account, base64.b64decode(key)
         self._table = table
+        self.gate = gate or Gate()
         self._reader = self._writer = None
 
     async def request(self, method, path, query=None, headers=None, body=b""):
         """`path` is below the account: /container/blob."""
+        if self.gate.closed:
+            self.close()
+            raise Disconnected("the work is over")
         head = self.head(method, path, query or {}, headers or {}, body)
         try:
             async with asyncio.timeout(REPLY_TIMEOUT_S):
@@ -50,10 +69,12 @@ class Connection:
                     self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 20)
                 self._writer.write(head + body)
                 await self._writer.drain()
-                return await self._reply(method)
+                reply = await self._reply(method)
         except (OSError, EOFError) as error:  # Among them time-outs and incomplete reads.
             self.close()
             raise Disconnected(f"{method} {path} {query or ''}: {error!r}") from error
+        self.gate.look_at(reply)
+        return reply
 
     def close(self):
         if self._writer is not None:
@@ -62,6 +83,13 @@ class Connection:
 
     def url(self, path):
         return f"http://{self._host}:{self._port}/{self._account}{urllib.parse.quote(path, safe=PATH_SAFE)}"
+
+    def signed_url(self, path):
+        """One that everybody can read by: with an account SAS."""
+        fields = {"sv": VERSION, "ss": "bf", "srt": "o", "sp": "r", "se": "2999-01-01T00:00:00Z"}
+        text = "\n".join([self._account, fields["sp"], fields["ss"], fields["srt"], "", fields["se"], "", "", VERSION, "", ""])
+        fields["sig"] = base64.b64encode(hmac.digest(self._key, text.encode(), hashlib.sha256)).decode()
+        return f"{self.url(path)}?{urllib.parse.urlencode(fields)}"
 
     def head(self, method, path, query, headers, body):
         """Request line and headers, signed."""
@@ -89,7 +117,8 @@ class Connection:
         return "\n".join([method, *standard, *own, f"/{self._account}{path}", *parameters])
 
     def _table_text(self, method, path, query, fields, body):
-        return "\n".join([method, "", fields.get("content-type", ""), fields["x-ms-date"], f"/{self._account}{path}"])
+        what = f"/{self._account}{path}" + (f"?comp={query['comp']}" if "comp" in query else "")
+        return "\n".join([method, "", fields.get("content-type", ""), fields["x-ms-date"], what])
 
     async def _reply(self, method):
         head = await self._reader.readuntil(b"\r\n\r\n")

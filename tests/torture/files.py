@@ -4,19 +4,12 @@ in flight. A rename is one change, whatever lies below: a name is never lost, a 
 import xml.etree.ElementTree
 
 from client import Disconnected
-from workload import Wrong
+from owner import Wrong, expect
 
 SHARE = "torture"
 MOST_ENTRIES = 40
 LONGEST = 40_000
 DIRECTORY = None  # What a tree has in the place of a file's bytes.
-
-
-async def expect(connection, status, method, path, query=None, headers=None, body=b""):
-    reply = await connection.request(method, path, query, headers, body)
-    if reply.status != status:
-        raise Wrong(f"{method} {path} {query}: {reply.status} {reply.code}, not {status}")
-    return reply
 
 
 async def create_share(connection):
@@ -234,12 +227,14 @@ class Shuffle:
         return None
 
 
-async def check_share(connection):
+class WholeShare:
     """No entry in two places, and none that cannot be reached: those would still count in the statistics."""
-    tree = await read_tree(connection, "", ids={})
-    length = sum(len(content) for content in tree.values() if content is not DIRECTORY)
-    reply = await expect(connection, 200, "GET", f"/{SHARE}", {"restype": "share", "comp": "stats"})
-    counted = int(xml.etree.ElementTree.fromstring(reply.body).findtext("ShareUsageBytes"))
-    if counted != length:
-        return f"the files that can be reached have {length} bytes, all files together {counted}"
-    return None
+
+    async def check(self, connection):
+        tree = await read_tree(connection, "", ids={})
+        length = sum(len(content) for content in tree.values() if content is not DIRECTORY)
+        reply = await expect(connection, 200, "GET", f"/{SHARE}", {"restype": "share", "comp": "stats"})
+        counted = int(xml.etree.ElementTree.fromstring(reply.body).findtext("ShareUsageBytes"))
+        if counted != length:
+            return f"the files that can be reached have {length} bytes, all files together {counted}"
+        return None

@@ -4,7 +4,7 @@ others and its receipt stays good; what was deleted stays gone."""
 import xml.etree.ElementTree
 
 from client import Disconnected
-from workload import Wrong
+from owner import Wrong
 
 LONG_S = "3600"  # Nothing that is taken comes back by itself during a run.
 
@@ -21,6 +21,8 @@ class QueueClient:
         self.taken = {}  # Text: (id, receipt).
         self.maybe_put = None  # Texts of requests without a reply.
         self.maybe_deleted = None
+        self.maybe_updated = None
+        self.maybe_cleared = False
         self.maybe_taken = False  # A Get Messages without a reply: one message may be hidden.
 
     async def create(self, connection):
@@ -31,7 +33,7 @@ class QueueClient:
     async def run(self, connection, random):
         try:
             while True:
-                await random.choice((self.put, self.put, self.take, self.delete))(connection, random)
+                await random.choices(self.OPERATIONS, self.WEIGHTS)[0](self, connection, random)
                 self._report.acknowledged += 1
         except Disconnected:
             pass
@@ -64,6 +66,31 @@ class QueueClient:
             self.taken[text] = receipt
         self.maybe_taken = False
 
+    async def update(self, connection, random):
+        """Another text and another receipt; it stays hidden."""
+        if not self.taken:
+            return
+        old = random.choice(sorted(self.taken))
+        self._next += 1
+        text = f"message {self._next} updated"
+        self.maybe_updated = old
+        message, pop_receipt = self.taken[old]
+        query = {"popreceipt": pop_receipt, "visibilitytimeout": LONG_S}
+        reply = await connection.request("PUT", f"{self.path}/messages/{message}", query, body=(
+            f"<QueueMessage><MessageText>{text}</MessageText></QueueMessage>").encode())
+        if reply.status != 204:
+            raise Wrong(f"updating a message: {reply.status} {reply.code}")
+        del self.taken[old]
+        self.taken[text] = (message, reply.headers["x-ms-popreceipt"])
+        self.maybe_updated = None
+
+    async def clear(self, connection, random):
+        self.maybe_cleared = True
+        reply = await connection.request("DELETE", f"{self.path}/messages")
+        if reply.status != 204:
+            raise Wrong(f"clearing {self.path}: {reply.status} {reply.code}")
+        self._forget()
+
     async def delete(self, connection, random):
         if not self.taken:
             return
@@ -81,10 +108,13 @@ class QueueClient:
         return reply.status
 
     async def check(self, connection):
-        """Empties the queue and says what was wrong with it."""
+        """Empties the queue and says what was wrong with it. A message whose update was not answered stays hidden."""
         seen = {}
         while some := await self._get(connection, 32):
             seen.update(some)
+        if self.maybe_cleared and not seen and await self._is_cleared(connection):
+            self._forget()
+            return None
         missing = self.waiting - seen.keys()
         extra = seen.keys() - self.waiting - {self.maybe_put}
         wrong = None
@@ -94,7 +124,15 @@ class QueueClient:
             wrong = f"{self.path} lost {[text[:20] for text in missing]}"
         for text, receipt in {**self.taken, **seen}.items():
             status = await self._delete(connection, receipt)
-            if status != 204 and not (status == 404 and text == self.maybe_deleted):
-                wrong = wrong or f"the receipt of {text[:20]!r} in {self.path} is not good any more: {status}"
+            if status == 204 or (status == 404 and text == self.maybe_deleted) or text == self.maybe_updated:
+                continue
+            wrong = wrong or f"the receipt of {text[:20]!r} in {self.path} is not good any more: {status}"
         self._forget()
         return wrong
+
+    async def _is_cleared(self, connection):
+        """All or nothing: with what waited, also what was taken is gone."""
+        return not self.taken or all([await self._delete(connection, receipt) == 404 for receipt in self.taken.values()])
+
+    OPERATIONS = (put, take, delete, update, clear)
+    WEIGHTS = (8, 4, 4, 2, 0.3)

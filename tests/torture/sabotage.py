@@ -1,9 +1,11 @@
 """Damages data on purpose, as a server that loses or garbles writes would, and sees that verification notices. A check that
 cannot fail proves nothing."""
 
+import collections
 import pathlib
 
 import files
+from owner import Owner, expect
 
 CYCLES = 2
 
@@ -17,7 +19,7 @@ async def self_test(run):
         problems += await run.cycle()
     if problems:
         return problems
-    for damage in (forget_a_write, swap_two_blobs, lose_a_file, move_a_shuffled_file, flip_a_byte, cut_the_log):
+    for damage in (forget_a_write, swap_two_blobs, swap_states_of_owners, lose_a_file, move_a_shuffled_file, flip_a_byte, cut_the_log):
         noticed = await damage(run)
         print(f"   {damage.__name__}: {noticed[0][:150] if noticed else 'NOT NOTICED'}", flush=True)
         if not noticed:
@@ -26,7 +28,7 @@ async def self_test(run):
 
 
 def pick(run, least_bytes):
-    return next(blob for blob in run.blobs
+    return next(blob for blob in run.crew.blobs
                 if blob.kind == "block" and blob.state.content is not None and len(blob.state.content) >= least_bytes)
 
 
@@ -40,16 +42,37 @@ async def forget_a_write(run):
 
 
 async def swap_two_blobs(run):
-    first, second = [blob for blob in run.blobs if blob.kind == "block" and blob.state.content is not None][:2]
+    first, second = [blob for blob in run.crew.blobs if blob.kind == "block" and blob.state.content is not None][:2]
     first.state, second.state = second.state, first.state
     noticed = await run.verify()
     first.state, second.state = second.state, first.state
     return noticed
 
 
+async def swap_states_of_owners(run):
+    """Of each kind of thing that one client owns two are exchanged, as far as the model knows. Tells of all or of nothing."""
+    kinds = collections.defaultdict(list)
+    for service, account, client in run.crew.members:
+        if isinstance(client, Owner):
+            kinds[type(client).__name__, service, account].append(client)
+    noticed = []
+    for kind, clients in kinds.items():
+        first, second = clients[0], next((other for other in clients if other.state != clients[0].state), None)
+        if second is None:
+            continue
+        first.state, second.state = second.state, first.state
+        complaints = [complaint for complaint in await run.verify() if first.name in complaint or second.name in complaint]
+        first.state, second.state = second.state, first.state
+        if not complaints:
+            print(f"   two of {kind} were exchanged and nobody noticed")
+            return []
+        noticed += complaints
+    return noticed
+
+
 async def lose_a_file(run):
     """The model knows a file in a place where none is."""
-    client = run.files[0]
+    client = run.crew.files[0]
     right, client.tree = client.tree, {**client.tree, f"{client.root}/lost": b"content"}
     noticed = await run.verify()
     client.tree = right
@@ -59,13 +82,13 @@ async def lose_a_file(run):
 async def move_a_shuffled_file(run):
     """One of the files that are always there somewhere is not."""
     connection = run.connect("File")
-    directories = run.shuffle.DIRECTORIES
+    directories = run.crew.shuffle.DIRECTORIES
     names = {directory: [name for name, _, _ in await files.listing(connection, directory)] for directory in directories}
     directory, name = next((directory, name) for directory in directories for name in names[directory])
 
     async def move(source, target):
         headers = {"x-ms-file-rename-source": connection.url(f"/{files.SHARE}/{source}")}
-        await files.expect(connection, 200, "PUT", f"/{files.SHARE}/{target}", {"comp": "rename"}, headers)
+        await expect(connection, 200, "PUT", f"/{files.SHARE}/{target}", {"comp": "rename"}, headers)
 
     await move(f"{directory}/{name}", "elsewhere")
     noticed = await run.verify()

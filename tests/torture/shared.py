@@ -3,7 +3,8 @@
 import zlib
 
 from client import Disconnected
-from workload import CONTAINER, Wrong
+from owner import Wrong
+from workload import CONTAINER
 
 
 class Counter:

@@ -4,7 +4,7 @@ the state before and the state after its one change in flight. A transaction is 
 import json
 
 from client import Disconnected
-from workload import Wrong
+from owner import Wrong
 
 TABLE = "torture"
 ROWS = 12
@@ -20,17 +20,20 @@ class TableClient:
         self._report = report
 
     @staticmethod
-    async def create(connection):
+    async def create_table(connection):
         reply = await connection.request("POST", "/Tables", headers={"Content-Type": "application/json", "Accept": JSON},
                                          body=json.dumps({"TableName": TABLE}).encode())
         if reply.status not in (201, 204):
             raise Wrong(f"creating the table: {reply.status} {reply.body[:200]}")
 
+    async def create(self, connection):
+        """Its partition needs nothing to be there."""
+
     async def run(self, connection, random):
         try:
             while True:
-                await random.choice((self.upsert, self.upsert, self.replace, self.delete, self.transact, self.replace_stale))(
-                    connection, random)
+                await random.choice((self.upsert, self.upsert, self.insert, self.replace, self.merge, self.merge_any, self.delete,
+                                     self.transact, self.replace_stale))(connection, random)
         except Disconnected:
             pass
 
@@ -44,6 +47,7 @@ class TableClient:
     async def _change(self, connection, after, status, method, path, headers, body):
         self.pending = after
         reply = await connection.request(method, path, headers={"Accept": JSON, **headers}, body=body)
+        connection.gate.look_at(reply, reply.body)
         self.pending = None
         if reply.status != status:
             raise Wrong(f"{method} {path}: {reply.status}, not {status}: {reply.body[:200]}")
@@ -51,24 +55,36 @@ class TableClient:
         self.rows = after
         return reply
 
-    async def upsert(self, connection, random):
-        row = f"row{random.randrange(ROWS)}"
+    async def _write(self, connection, method, row, path=None, status=204, **headers):
         entity = self._entity(row)
+        headers = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
         after = {**self.rows, row: (entity["Version"], None)}
-        reply = await self._change(connection, after, 204, "PUT", self._path(row),
-                                   {"Content-Type": "application/json"}, json.dumps(entity).encode())
+        reply = await self._change(connection, after, status, method, path or self._path(row), headers, json.dumps(entity).encode())
         self.rows[row] = (entity["Version"], reply.etag)
 
-    async def replace(self, connection, random, stale=False):
+    async def upsert(self, connection, random):
+        await self._write(connection, "PUT", f"row{random.randrange(ROWS)}")
+
+    async def merge_any(self, connection, random):
+        """Over what is there, or as a new entity."""
+        await self._write(connection, "PATCH", f"row{random.randrange(ROWS)}")
+
+    async def insert(self, connection, random):
+        row = f"row{random.randrange(ROWS)}"
+        if row not in self.rows:
+            await self._write(connection, "POST", row, f"/{TABLE}", Prefer="return-no-content")
+
+    async def replace(self, connection, random):
+        await self._write_known(connection, random, "PUT")
+
+    async def merge(self, connection, random):
+        await self._write_known(connection, random, random.choice(("PATCH", "MERGE")))
+
+    async def _write_known(self, connection, random, method):
         known = [row for row, (_, etag) in self.rows.items() if etag]
-        if not known:
-            return
-        row = random.choice(known)
-        entity = self._entity(row)
-        headers = {"Content-Type": "application/json", "If-Match": self.rows[row][1]}
-        after = {**self.rows, row: (entity["Version"], None)}
-        reply = await self._change(connection, after, 204, "PUT", self._path(row), headers, json.dumps(entity).encode())
-        self.rows[row] = (entity["Version"], reply.etag)
+        if known:
+            row = random.choice(known)
+            await self._write(connection, method, row, If_Match=self.rows[row][1])
 
     async def replace_stale(self, connection, random):
         if not self.rows:

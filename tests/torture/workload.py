@@ -3,9 +3,11 @@ crash at any moment leaves the state before and the state after, and nothing els
 
 import base64
 
+from batches import BatchChanges
 from client import Disconnected
 from copies import CopyChanges
 from marks import MarkChanges, fresh_marks
+from owner import Wrong
 
 CONTAINER = "torture"
 KIB = 1024
@@ -17,15 +19,11 @@ MOST_APPENDED = 64 * KIB
 KINDS = ("block", "block", "block", "staged", "append", "page")
 
 
-class Wrong(Exception):
-    """The server gave an answer that it must not give, crash or no crash."""
-
-
 def path_of(blob):
     return f"/{CONTAINER}/{blob.name}"
 
 
-class Client(MarkChanges, CopyChanges):
+class Client(MarkChanges, CopyChanges, BatchChanges):
     """One connection and the blobs that only it writes."""
 
     container = CONTAINER
@@ -110,24 +108,6 @@ class Client(MarkChanges, CopyChanges):
         headers = {"x-ms-delete-snapshots": "include"} if blob.state.snapshots else {}
         after = blob.state.but(content=None, etag=None, metadata={}, lease=None, blocks={}, snapshots={})
         await self._change(blob, after, 202, "DELETE", headers=headers)
-
-    async def delete_by_batch(self, blob):
-        """As the only part of a batch; the reply to the batch is no promise, that to the part is."""
-        path = path_of(blob)
-        headers = {"x-ms-delete-snapshots": "include", "content-id": "0"}
-        if blob.state.lease is not None:
-            headers["x-ms-lease-id"] = blob.state.lease
-        part = self._connection.head("DELETE", path, {}, headers, b"")
-        body = (b"--part\r\ncontent-type: application/http\r\ncontent-transfer-encoding: binary\r\ncontent-id: 0\r\n\r\n"
-                + part + b"--part--\r\n")
-        blob.pending = after = blob.state.but(content=None, etag=None, metadata={}, lease=None, blocks={}, snapshots={})
-        reply = await self._connection.request("POST", f"/{CONTAINER}", {"restype": "container", "comp": "batch"},
-                                               {"content-type": "multipart/mixed; boundary=part"}, body)
-        blob.pending = None
-        if reply.status != 202 or b"HTTP/1.1 202" not in reply.body:
-            raise Wrong(f"a batch that deletes {blob.name}: {reply.status} {reply.body[-300:]}")
-        blob.old_etag, blob.state = blob.state.etag, after
-        self._report.acknowledged += 1
 
     async def snapshot(self, blob):
         after = blob.state.but(snapshots={**blob.state.snapshots, None: blob.state.content})
@@ -247,6 +227,7 @@ OPERATIONS = {
         (Client.put_stale, 1, there),
         (Client.put_without_lease, 1, lambda state: there(state) and state.lease is not None),
         (Client.set_tier, 1, there),
+        (Client.set_tiers_by_batch, 0.5, there),
         (Client.copy, 2, always),
         (Client.copy_from_url, 1, always),
         (Client.put_from_url, 1, always),

@@ -1,0 +1,47 @@
+"""Which operations were acknowledged under torture: the server counts them, its operation tables name them all. An operation that
+writes and that no client ever uses is a promise that nobody checks."""
+
+import asyncio
+import re
+import urllib.request
+
+import harness
+
+SERVICES = ("blob", "queue", "table", "file")
+ROW = re.compile(r'\{\s*"[^"]+",\s*"([^"]+)",\s*"(PUT|POST|DELETE|PATCH|MERGE)",')
+COUNT = re.compile(r'^kyanite_requests_total\{service="(\w+)",operation="([^"]+)",status="2xx"\}', re.MULTILINE)
+
+# By service and name: why no client does it.
+LEFT_OUT = {
+    ("blob", "Container_Rename"): "not served",
+    ("blob", "Blob_Query"): "not served",
+    ("file", "File_CreateSymbolicLink"): "not served",
+    ("file", "File_CreateHardLink"): "not served",
+    ("file", "Directory_CreateRoot"): "always refused",
+    ("file", "Directory_DeleteRoot"): "always refused",
+    ("file", "Directory_ForceCloseRootHandles"): "handles do not outlive the server",
+    ("file", "File_ForceCloseHandles"): "handles do not outlive the server",
+    ("blob", "Service_SubmitBatch"): "another address of the batches of a container",
+    ("blob", "Service_SubmitBatchByPath"): "another address of the batches of a container",
+    **{(service, "Service_GetUserDelegationKey"): "stores nothing" for service in SERVICES},
+}
+
+
+def writes():
+    """Every operation that may write, by service and name."""
+    return {(service, name) for service in SERVICES
+            for name, _ in ROW.findall((harness.ROOT / "src" / service / "operations.cc").read_text())}
+
+
+class Coverage:
+    def __init__(self):
+        self._done = set()
+
+    async def gather(self, server):
+        def fetch():
+            with urllib.request.urlopen(f"{server.admin_url}/metrics", timeout=10) as reply:
+                return reply.read().decode()
+        self._done |= set(COUNT.findall(await asyncio.to_thread(fetch)))
+
+    def missing(self):
+        return sorted(writes() - LEFT_OUT.keys() - self._done)

@@ -1,0 +1,200 @@
+"""One data directory, the server on it, and the model of what is in it."""
+
+import asyncio
+import contextlib
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.parse
+
+import files
+import harness
+from client import Connection, Disconnected, Gate
+from coverage import Coverage
+from crew import PLAIN, Crew, configuration
+from owner import Wrong
+from verify import verify
+from workload import Client
+
+SHUFFLERS = 4
+SHARERS = 4
+COUNTER_CLIENTS = 64
+COUNTER_S = 3
+SLOWEST_REPLIES_S = 20  # Replies may come slowly on a loaded machine; nobody waits for them for ever.
+
+
+class Report:
+    def __init__(self):
+        self.acknowledged = 0
+        self.refused = 0
+        self.unavailable = 0  # Answered with an error because of a fault.
+        self.in_flight = 0
+        self.starts_s = []
+        self.cycles = 0
+        self.notes = {}  # What else a mode has counted.
+
+
+class Load:
+    """The clients at work. `problems` grows while they are."""
+
+    def __init__(self, report, gate):
+        self._report, self._gate = report, gate
+        self.problems = []
+        self.tasks = []
+
+    def add(self, client):
+        async def guarded():
+            try:
+                await client
+            except Disconnected:
+                pass
+            except Wrong as error:
+                self.problems.append(str(error))
+        self.tasks.append(asyncio.create_task(guarded()))
+
+    async def replies(self, count):
+        """Waits for so many acknowledgements."""
+        until = self._report.acknowledged + count
+        deadline = time.monotonic() + SLOWEST_REPLIES_S
+        while self._report.acknowledged < until and time.monotonic() < deadline and not self.problems and not self.over:
+            await asyncio.sleep(0.001)
+
+    @property
+    def over(self):
+        return all(task.done() for task in self.tasks)
+
+    async def stop(self):
+        """Each client ends with its request answered."""
+        self._gate.closed = True
+        await asyncio.gather(*self.tasks)
+
+
+class Run:
+    def __init__(self, seed):
+        self.seed = seed
+        self.random = random.Random(seed)
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="kyanite-torture-"))
+        self.location = self.scratch / "data"
+        self.report, self.coverage = Report(), Coverage()
+        self.crew = Crew(self.report)
+        self.server = None
+        self.environment = {}  # Of the server.
+        (self.scratch / "config.json").write_text(configuration())
+
+    def flags(self):
+        return ["--config", str(self.scratch / "config.json"), "--copyFromPrivateAddresses"]
+
+    def start(self):
+        began = time.monotonic()
+        self.server = harness.Server(*self.flags(), location=str(self.location), env=self.environment)
+        self.report.starts_s.append(time.monotonic() - began)
+
+    def end(self):
+        if self.server is not None and self.server.process.poll() is None:
+            self.server.stop()
+
+    def discard(self):
+        shutil.rmtree(self.scratch)
+
+    def connect(self, service="Blob", account=PLAIN, gate=None):
+        where = urllib.parse.urlsplit(self.server.url(service))
+        return Connection(where.hostname, where.port, account, harness.KEY, table=service == "Table", gate=gate)
+
+    async def prepare(self):
+        await self.crew.create(self.connect)
+
+    @contextlib.asynccontextmanager
+    async def load(self, faulty=False):
+        """All clients at once. `faulty`: an error of the server's is as good as no reply. What begins here ends by the
+        server's death or by stop()."""
+        gate = Gate(faulty)
+        load = Load(self.report, gate)
+        for number, owned in enumerate(self.crew.owned):
+            load.add(Client(self.connect(gate=gate), owned, self.seeded("blob", number), self.report).run())
+        for number, (service, account, client) in enumerate(self.crew.members):
+            load.add(client.run(self.connect(service, account, gate), self.seeded(service, number)))
+        for number in range(SHUFFLERS):
+            load.add(self.crew.shuffle.run(self.connect("File", gate=gate), self.seeded("shuffle", number)))
+        for _ in range(SHARERS):
+            load.add(self._repeat(self.crew.counter.increment, gate))
+            load.add(self._repeat(self.crew.log.append, gate))
+        try:
+            yield load
+        finally:
+            gate.closed = True
+            await asyncio.gather(*load.tasks)
+            self.report.in_flight += sum(blob.pending is not None for blob in self.crew.blobs)
+            self.report.unavailable += gate.unavailable
+
+    def seeded(self, *what):
+        return random.Random(f"{self.seed}/{self.report.cycles}/{what}")
+
+    async def _repeat(self, operation, gate):
+        connection = self.connect(gate=gate)
+        while True:
+            await operation(connection)
+
+    async def load_and_kill(self):
+        """All clients at once, until the server is killed in their midst."""
+        replies, jitter_s = self.random.randrange(1, 1500), self.random.random() * 0.01
+        async with self.load() as load:
+            await load.replies(replies)
+            await self.coverage.gather(self.server)
+            await asyncio.sleep(jitter_s)
+            self.server.kill()
+        return load.problems
+
+    async def cycle(self):
+        """One kill and what is wrong after it."""
+        problems = await self.load_and_kill()
+        self.report.cycles += 1
+        if self.random.random() < 0.2:
+            await self.kill_while_starting()
+        self.start()
+        return problems + await self.verify()
+
+    async def verify(self):
+        problems = await verify(self.connect, self.crew.blobs, [self.crew.counter, self.crew.log])
+        checks = [*self.crew.members, ("File", PLAIN, self.crew.shuffle), ("File", PLAIN, files.WholeShare())]
+        connections = {}
+        for service, account, thing in checks:
+            if (service, account) not in connections:
+                connections[service, account] = self.connect(service, account)
+            try:
+                complaint = await thing.check(connections[service, account])
+            except (Wrong, Disconnected) as error:
+                complaint = str(error)
+            problems += [complaint] if complaint else []
+        for connection in connections.values():
+            connection.close()
+        if self.crew.log.full:
+            await self.crew.log.renew(self.connect())
+        return problems
+
+    async def kill_while_starting(self):
+        process = subprocess.Popen([harness.BINARY, *harness.FREE_PORTS, "--location", str(self.location), *self.flags()],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        await asyncio.sleep(self.random.random() * 0.1)
+        process.kill()
+        process.wait()
+
+    async def count_together(self):
+        """Many clients at one counter, no kill: every success counts once."""
+        until = time.monotonic() + COUNTER_S
+        counter = self.crew.counter
+
+        async def work():
+            connection = self.connect()
+            while time.monotonic() < until:
+                await counter.increment(connection)
+            connection.close()
+
+        conflicts = counter.conflicts
+        await asyncio.gather(*(work() for _ in range(COUNTER_CLIENTS)))
+        conflicts = counter.conflicts - conflicts
+        print(f"   {COUNTER_CLIENTS} clients counted to {counter.acknowledged}, {conflicts} tries refused", flush=True)
+        complaint = await counter.check(self.connect())
+        return [complaint] if complaint else []
