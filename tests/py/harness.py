@@ -1,5 +1,6 @@
 """Starts a Kyanite of its own for a test class, on ports the system chooses and data that vanishes with it."""
 
+import json
 import os
 import pathlib
 import re
@@ -98,3 +99,27 @@ class ServerTestCase(unittest.TestCase):
     def setUpClass(cls):
         cls.server = Server(*cls.flags)
         cls.addClassCleanup(cls.server.stop)
+
+
+class AzTestCase(ServerTestCase):
+    """Tests through the Azure command line. Each call takes seconds to start, so few calls do much."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        directory = tempfile.TemporaryDirectory(prefix="kyanite-az-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = pathlib.Path(directory.name)
+
+    def az(self, *arguments, fails=False):
+        """What the command prints; with `fails`, what it complains of."""
+        environment = dict(os.environ, AZURE_CONFIG_DIR=str(self.directory / "config"),
+                           AZURE_CORE_COLLECT_TELEMETRY="false",
+                           AZURE_STORAGE_CONNECTION_STRING=self.server.connection_string)
+        done = subprocess.run(["az", "storage", *map(str, arguments), "--output", "json"], capture_output=True, text=True,
+                              env=environment, timeout=300)
+        if fails:
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            return done.stderr
+        self.assertEqual(done.returncode, 0, f"az {arguments}: {done.stderr}")
+        return json.loads(done.stdout) if done.stdout.strip() else None

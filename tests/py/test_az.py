@@ -1,34 +1,12 @@
-"""The Azure command line as it comes with Debian. Each call takes seconds to start, so few calls do much."""
+"""The Azure command line as it comes with Debian."""
 
-import json
 import os
 import pathlib
-import subprocess
-import tempfile
 
 import harness
 
 
-class AzTest(harness.ServerTestCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        directory = tempfile.TemporaryDirectory(prefix="kyanite-az-")
-        cls.addClassCleanup(directory.cleanup)
-        cls.directory = pathlib.Path(directory.name)
-
-    def az(self, *arguments, fails=False):
-        environment = dict(os.environ, AZURE_CONFIG_DIR=str(self.directory / "config"),
-                           AZURE_CORE_COLLECT_TELEMETRY="false",
-                           AZURE_STORAGE_CONNECTION_STRING=self.server.connection_string)
-        done = subprocess.run(["az", "storage", *map(str, arguments), "--output", "json"], capture_output=True, text=True,
-                              env=environment, timeout=300)
-        if fails:
-            self.assertNotEqual(done.returncode, 0, done.stdout)
-            return done.stderr
-        self.assertEqual(done.returncode, 0, f"az {arguments}: {done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip() else None
-
+class AzTest(harness.AzTestCase):
     def test_container_and_blob_there_and_back(self):
         self.assertTrue(self.az("container", "create", "-n", "box")["created"])
         self.assertFalse(self.az("container", "create", "-n", "box")["created"])
