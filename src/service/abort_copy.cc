@@ -1,0 +1,32 @@
+#include "service/abort_copy.h"
+
+#include "base/bytes.h"
+#include "concurrency/guid.h"
+
+namespace kyanite::service {
+
+using wire::Code;
+
+wire::Result<std::string> decode_abort(const Call& call) {
+  constexpr std::string_view kAction = "x-ms-copy-action";
+  const auto action = call.headers().find(kAction);
+  if (!action) return wire::missing_header(kAction);
+  if (!equals_ignoring_case(*action, "abort")) return wire::invalid_header(kAction, *action);
+  const auto text = call.query.find("copyid");
+  if (!text) {
+    return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", "copyid");
+  }
+  auto id = concurrency::parse_guid(*text);
+  if (!id) return wire::invalid_query("copyid", *text);
+  return std::move(*id);
+}
+
+wire::Result<void> abort(const Call& call, const std::string& id, Copy& copy) {
+  if (copy.status != CopyStatus::kPending) return wire::Error(Code::kNoPendingCopyOperation);
+  if (copy.id != id) return wire::Error(Code::kCopyIdMismatch);
+  copy.status = CopyStatus::kAborted;
+  copy.completed = call.now;
+  return {};
+}
+
+}  // namespace kyanite::service
