@@ -9,40 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/executor.h"
 #include "file/service.h"
-#include "service/test_support.h"
+#include "service/test_service.h"
 
 namespace kyanite::file {
 
-class TestBody final : public http::BodyReader {
- public:
-  explicit TestBody(std::string_view text) : text_(text) {}
-  Task<Result<Buffer, http::BodyError>> next() override {
-    const std::string_view piece = text_.substr(0, kChunkBytes);
-    text_.remove_prefix(piece.size());
-    co_return Buffer::copy_of(piece);
-  }
-  std::optional<uint64_t> length() const override { return text_.size(); }
+struct Answer : service::TestAnswer {
+  using TestAnswer::TestAnswer;
 
- private:
-  std::string_view text_;
-};
-
-struct Answer {
-  int status = 0;
-  std::string code;  // of the error
-  std::string head;
-  std::string body;
-
-  // The value of a header, or "".
-  std::string header(std::string_view name) const {
-    const std::string start = std::string(name) + ": ";
-    const size_t at = head.find(start);
-    if (at == std::string::npos) return "";
-    const size_t from = at + start.size();
-    return head.substr(from, head.find("\r\n", from) - from);
-  }
   // "201", or "409 ResourceAlreadyExists": what most tests look at.
   std::string outcome() const { return std::to_string(status) + (code.empty() ? "" : " " + code); }
 };
@@ -60,7 +34,7 @@ class TestService {
     service::TestCall test(around, query);
     test.request.headers.add("Host", "127.0.0.1:10003");
     for (const auto& [name, value] : headers) test.request.headers.add(name, value);
-    TestBody body(text);
+    service::StringBody body(text);
     test.request.method = method;
     test.request.body = &body;
     test.call.service = &service;
@@ -68,7 +42,7 @@ class TestService {
     test.call.caller.kind = auth::Caller::Kind::kOwner;
     test.call.version_text = "2024-11-04";
     test.call.version = wire::Version::parse("2024-11-04").value();
-    return answer(RunLoop::run(serve(test.call, path)));
+    return Answer(RunLoop::run(service::serve_test(test.call, path)));
   }
 
   Answer make_share(const std::string& name) { return send("PUT", name, "restype=share"); }
@@ -118,30 +92,6 @@ class TestService {
 
   service::TestContext around;
   FileService service;
-
- private:
-  Task<wire::Result<http::Reply>> serve(service::Call& call, std::string path) {
-    if (auto addressed = service.address(call, path); !addressed) co_return addressed.error();
-    auto operation =
-        service::route(service.operations(), call.request, call.query, call.target.level);
-    if (!operation) co_return operation.error();
-    call.operation = *operation;
-    co_return co_await (*operation)->run(call);
-  }
-
-  static Answer answer(wire::Result<http::Reply> reply) {
-    Answer answer;
-    if (!reply) {
-      answer.status = reply.error().status;
-      answer.code = wire::name(reply.error().code);
-      return answer;
-    }
-    answer.status = reply->status;
-    answer.head = reply->head;
-    if (auto* text = std::get_if<std::string>(&reply->body)) answer.body = *text;
-    if (auto* shared = std::get_if<http::Reply::Shared>(&reply->body)) answer.body = shared->bytes;
-    return answer;
-  }
 };
 
 }  // namespace kyanite::file

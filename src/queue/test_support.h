@@ -8,41 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/executor.h"
 #include "queue/service.h"
-#include "service/test_support.h"
+#include "service/test_service.h"
 
 namespace kyanite::queue {
 
-class StringBody final : public http::BodyReader {
- public:
-  explicit StringBody(std::string_view text) : text_(text) {}
-  Task<Result<Buffer, http::BodyError>> next() override {
-    const std::string_view piece = text_.substr(0, kChunkBytes);
-    text_.remove_prefix(piece.size());
-    co_return Buffer::copy_of(piece);
-  }
-  std::optional<uint64_t> length() const override { return text_.size(); }
+struct Answer : service::TestAnswer {
+  using TestAnswer::TestAnswer;
 
- private:
-  std::string_view text_;
-};
-
-struct Answer {
-  int status = 0;
-  std::string code;  // of the error
-  std::string head;
-  std::string body;
-  std::vector<std::pair<std::string, std::string>> details;  // of the error
-
-  // The value of a header, or "".
-  std::string header(std::string_view name) const {
-    const std::string start = std::string(name) + ": ";
-    const size_t at = head.find(start);
-    if (at == std::string::npos) return "";
-    const size_t from = at + start.size();
-    return head.substr(from, head.find("\r\n", from) - from);
-  }
   std::string detail(std::string_view name) const {
     for (const auto& [element, value] : details) {
       if (element == name) return value;
@@ -89,13 +62,13 @@ class TestService {
   Answer send(const Request& request) {
     service::TestCall test(around, request.query);
     for (const auto& [name, value] : request.headers) test.request.headers.add(name, value);
-    StringBody body(request.body);
+    service::StringBody body(request.body);
     test.request.method = request.method;
     test.request.body = &body;
     test.call.service = &service;
     test.call.target.service = wire::Service::kQueue;
     test.call.version = wire::Version::parse(request.version).value();
-    return answer(test, RunLoop::run(serve(test.call, std::string(request.path))));
+    return Answer(RunLoop::run(service::serve_test(test.call, std::string(request.path))));
   }
 
   // The requests most tests make.
@@ -133,30 +106,6 @@ class TestService {
 
   service::TestContext around;
   QueueService service;
-
- private:
-  Task<wire::Result<http::Reply>> serve(service::Call& call, std::string path) {
-    if (auto addressed = service.address(call, path); !addressed) co_return addressed.error();
-    auto operation =
-        service::route(service.operations(), call.request, call.query, call.target.level);
-    if (!operation) co_return operation.error();
-    co_return co_await (*operation)->run(call);
-  }
-
-  static Answer answer(const service::TestCall&, wire::Result<http::Reply> reply) {
-    Answer answer;
-    if (!reply) {
-      answer.status = reply.error().status;
-      answer.code = wire::name(reply.error().code);
-      for (const auto& [name, value] : reply.error().details)
-        answer.details.emplace_back(name, value);
-      return answer;
-    }
-    answer.status = reply->status;
-    answer.head = reply->head;
-    if (auto* text = std::get_if<std::string>(&reply->body)) answer.body = *text;
-    return answer;
-  }
 };
 
 }  // namespace kyanite::queue
