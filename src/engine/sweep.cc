@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/log.h"
 #include "engine/codec.h"
@@ -17,6 +18,9 @@ using store::Error;
 // One pass over all records serves this many extents: a bit for each of their pages, 16 MiB in all.
 constexpr size_t kGroupExtents = 4096;
 constexpr std::chrono::milliseconds kGentleWork{10};
+// A server that was killed has left extents at the size they were prepared with; they do not wait
+// for a whole interval, which a server that is often restarted may never reach.
+constexpr std::chrono::seconds kFirstSweep{10};
 
 double seconds_since(SteadyTime start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -43,10 +47,12 @@ Sweeper::~Sweeper() {
 }
 
 void Sweeper::loop(std::chrono::seconds interval) {
-  uint64_t swept_at = 0;  // How many commits there were.
+  std::optional<uint64_t> swept_at;  // How many commits there were.
+  auto pause = std::min(interval, kFirstSweep);
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, interval, [this] { return stopping(); })) {
+  while (!wake_.wait_for(lock, pause, [this] { return stopping(); })) {
     lock.unlock();
+    pause = interval;
     const uint64_t commits = committer_.counters().commits;
     if (commits != swept_at && run(Pace::kGentle).ok()) swept_at = commits;
     lock.lock();

@@ -1,7 +1,9 @@
 #include "engine/sweep.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -205,6 +207,23 @@ TEST_F(SweepTest, SweepsByItself) {
     std::this_thread::yield();
   }
   EXPECT_GT(engine_->metrics().reclaimed_bytes, 250'000u);
+}
+
+// A server that was killed has left its open extents at the size they were prepared with.
+TEST_F(SweepTest, GivesBackWhatAnEarlierLifePrepared) {
+  const Ref ref = add("a", 250'000, 1);
+  engine_.reset();
+  const int file = ::open(location_.extent_path(ref.extent).c_str(), O_WRONLY);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(posix_fallocate(file, 0, 8 << 20), 0);
+  ::close(file);
+  auto options = location_.options();
+  options.sweep_interval = std::chrono::seconds(1);
+  engine_ = std::move(*Engine::open(options));  // Nothing is committed from here on.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (engine_->metrics().sweeps == 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_LT(allocated(ref), 1u << 20);
 }
 
 TEST_F(SweepTest, StopsForAHoldThatNeverEnds) {
