@@ -3,7 +3,8 @@
 //
 // A sync of a growing or merely reserved file has to write file system metadata too. The log
 // therefore writes zeros ahead of itself, in steps, so that most syncs write nothing but data.
-// RocksDB's reader takes zeros for the end of a log.
+// RocksDB's reader takes zeros for the end of a log. A log that is damaged cannot be opened
+// (engine/log_check.h).
 #pragma once
 
 #include <memory>

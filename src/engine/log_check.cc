@@ -1,0 +1,93 @@
+#include "engine/log_check.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "store/checksum.h"
+
+namespace kyanite::engine {
+
+namespace {
+
+// RocksDB's format: blocks of 32 KiB with fragments of records, none of which crosses a block. A
+// fragment is a masked CRC-32C of what follows the length, the length in two bytes, the kind, and
+// the bytes. A record is the batch of one commit: its first sequence number, how many it takes, and
+// the writes.
+constexpr size_t kBlockBytes = 32 * 1024;
+constexpr size_t kHeaderBytes = 7;
+constexpr size_t kBatchHeaderBytes = 12;
+enum Kind : uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+uint32_t mask(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+
+uint64_t read_le64(const char* bytes) {
+  return read_le32(bytes) | uint64_t{read_le32(bytes + 4)} << 32;
+}
+
+struct Fragment {
+  Kind kind;
+  std::string_view bytes;
+  size_t size() const { return kHeaderBytes + bytes.size(); }
+  bool begins_record() const { return kind == kWhole || kind == kFirst; }
+};
+
+// What a block holds at its beginning, if that is a fragment with the right checksum.
+std::optional<Fragment> parse(std::string_view rest) {
+  if (rest.size() < kHeaderBytes) return std::nullopt;
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(rest[at]); };
+  const uint8_t kind = byte(6);
+  const size_t length = byte(4) | size_t{byte(5)} << 8;
+  if (kind < kWhole || kind > kLast || length > rest.size() - kHeaderBytes) return std::nullopt;
+  if (mask(store::crc32c(rest.substr(6, 1 + length))) != read_le32(rest.data()))
+    return std::nullopt;
+  return Fragment{static_cast<Kind>(kind), rest.substr(kHeaderBytes, length)};
+}
+
+class LogScan {
+ public:
+  // False when a record that is not whole is followed by the beginning of a later one.
+  bool take(std::string_view block) {
+    size_t at = 0;
+    while (!end_ && at + kHeaderBytes <= block.size()) {
+      const auto fragment = parse(block.substr(at));
+      if (!fragment) {
+        end_ = position_ + at;
+        break;
+      }
+      if (const auto sequence = sequence_of(*fragment)) sequence_ = *sequence;
+      at += fragment->size();
+    }
+    // Lengths cannot be trusted from here on, so every place is tried.
+    for (; end_ && at + kHeaderBytes <= block.size(); ++at) {
+      const auto fragment = parse(block.substr(at));
+      const auto sequence = fragment ? sequence_of(*fragment) : std::nullopt;
+      if (sequence && *sequence > sequence_) return false;
+    }
+    position_ += block.size();
+    return true;
+  }
+  uint64_t end() const { return end_.value_or(position_); }
+
+ private:
+  static std::optional<uint64_t> sequence_of(const Fragment& fragment) {
+    if (!fragment.begins_record() || fragment.bytes.size() < kBatchHeaderBytes) return std::nullopt;
+    return read_le64(fragment.bytes.data());
+  }
+
+  uint64_t position_ = 0;
+  std::optional<uint64_t> end_;  // Where the first fragment is that is not whole.
+  uint64_t sequence_ = 0;        // Of the last record before it.
+};
+
+}  // namespace
+
+std::optional<uint64_t> find_damage(std::string_view log) {
+  LogScan scan;
+  while (!log.empty()) {
+    if (!scan.take(log.substr(0, kBlockBytes))) return scan.end();
+    log.remove_prefix(std::min(log.size(), kBlockBytes));
+  }
+  return std::nullopt;
+}
+
+}  // namespace kyanite::engine
