@@ -408,7 +408,7 @@ wire::Result<Caller> verify_delegation_sas(Token& token) {
 
 wire::Result<void> check_window(Time start, Time expiry, Time now) {
   if (start <= now && now < expiry) return {};
-  const auto quoted = [](Time time) { return "[" + wire::http_date(time) + "]"; };
+  const auto quoted = [](Time time) { return "[" + wire::http_date(time).str() + "]"; };
   if (!start.set() || expiry <= start) {
     return authentication_failed("Signed expiry time " + quoted(expiry) +
                                  " must be after signed start time " +

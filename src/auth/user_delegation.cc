@@ -23,8 +23,8 @@ std::string derive_delegation_key(const Key& key, const DelegationTerms& terms) 
   // The first line keeps this use of the account key apart from all others; no string to sign of a
   // request or of a SAS begins with it.
   std::string text = "kyanite user delegation key 1";
-  const std::string start = wire::iso_date_seconds(terms.start);
-  const std::string expiry = wire::iso_date_seconds(terms.expiry);
+  const auto start = wire::iso_date_seconds(terms.start);
+  const auto expiry = wire::iso_date_seconds(terms.expiry);
   const std::string_view parts[] = {
       terms.object_id, terms.tenant_id,          start, expiry, terms.service,
       terms.version,   terms.delegated_tenant_id};
@@ -56,8 +56,8 @@ wire::Result<UserDelegationKey> issue_delegation_key(
   UserDelegationKey key;
   key.signed_oid = caller.object_id;
   key.signed_tid = caller.tenant_id;
-  key.signed_start = wire::iso_date_seconds(start);
-  key.signed_expiry = wire::iso_date_seconds(expiry);
+  key.signed_start = wire::iso_date_seconds(start).str();
+  key.signed_expiry = wire::iso_date_seconds(expiry).str();
   key.signed_service = name(service).substr(0, 1);
   key.signed_version = version;
   key.signed_delegated_user_tid = delegated_tenant_id;

@@ -37,9 +37,8 @@ std::optional<Int> parse_number(std::string_view text) {
 }  // namespace
 
 void append_be64(std::string& out, uint64_t value) {
-  char bytes[8];
-  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (56 - 8 * i));
-  out.append(bytes, sizeof bytes);
+  const uint64_t swapped = __builtin_bswap64(value);
+  out.append(reinterpret_cast<const char*>(&swapped), sizeof swapped);
 }
 
 uint64_t read_be64(const char* bytes) {
@@ -161,8 +160,8 @@ std::string ascii_lower(std::string_view text) {
   return out;
 }
 
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
+bool bytes_internal::equals_folded(std::string_view a, std::string_view b) {
+  if (a == b) return true;  // The rule among those of equal length, and quickly found.
   for (size_t i = 0; i < a.size(); ++i) {
     if (lower(a[i]) != lower(b[i])) return false;
   }
@@ -195,9 +194,37 @@ bool equals_constant_time(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+namespace {
+// How many bytes from `at` on are ASCII, seen eight at a time: the rule.
+size_t ascii_from(std::string_view text, size_t at) {
+  const size_t begin = at;
+  for (uint64_t word; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080u) != 0) break;
+  }
+  return at - begin;
+}
+}  // namespace
+
+size_t utf16_length(std::string_view text) {
+  size_t length = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t ascii = ascii_from(text, i);
+    length += ascii;
+    i += ascii;
+    if (i == text.size()) break;
+    const auto byte = static_cast<uint8_t>(text[i]);
+    if ((byte & 0xc0) == 0x80) continue;  // continues a character
+    length += byte >= 0xf0 ? 2 : 1;
+  }
+  return length;
+}
+
 bool is_valid_utf8(std::string_view text) {
   size_t i = 0;
   while (i < text.size()) {
+    i += ascii_from(text, i);
+    if (i == text.size()) break;
     const auto lead = static_cast<uint8_t>(text[i]);
     if (lead < 0x80) {
       ++i;

@@ -33,8 +33,14 @@ std::optional<int64_t> parse_int(std::string_view text);
 void append_uint(std::string& out, uint64_t value);
 
 std::string ascii_lower(std::string_view text);
-bool equals_ignoring_case(std::string_view a, std::string_view b);  // ASCII
-std::string_view trim(std::string_view text);                       // spaces and tabs
+namespace bytes_internal {
+bool equals_folded(std::string_view a, std::string_view b);  // of equal length
+}
+// ASCII.
+inline bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && bytes_internal::equals_folded(a, b);
+}
+std::string_view trim(std::string_view text);  // spaces and tabs
 // The words between the commas, trimmed; empty ones are left out. Views into `text`.
 std::vector<std::string_view> split_list(std::string_view text);
 
@@ -42,5 +48,7 @@ std::vector<std::string_view> split_list(std::string_view text);
 bool equals_constant_time(std::string_view a, std::string_view b);
 
 bool is_valid_utf8(std::string_view text);
+// In units of UTF-16, in which Azure counts names and text. `text` is valid UTF-8.
+size_t utf16_length(std::string_view text);
 
 }  // namespace kyanite

@@ -185,5 +185,20 @@ TEST(Bytes, Utf8) {
   for (const char* text : bad) EXPECT_FALSE(is_valid_utf8(text)) << hex(text);
 }
 
+TEST(Utf8, LengthInUtf16) {
+  EXPECT_EQ(utf16_length(""), 0U);
+  EXPECT_EQ(utf16_length("abc"), 3U);
+  EXPECT_EQ(utf16_length("\xc3\xa9\xe2\x82\xac"), 2U);
+  EXPECT_EQ(utf16_length("\xf0\x9f\x98\x80"), 2U);
+  // Wherever a character stands among others.
+  for (size_t before = 0; before < 20; ++before) {
+    const std::string text = std::string(before, 'a') + "\xf0\x9f\x98\x80" + std::string(20, 'b');
+    EXPECT_EQ(utf16_length(text), before + 22);
+    EXPECT_TRUE(is_valid_utf8(text));
+    EXPECT_FALSE(is_valid_utf8(text.substr(0, before + 2)));
+    EXPECT_FALSE(is_valid_utf8(std::string(before, 'a') + "\xff" + std::string(20, 'b')));
+  }
+}
+
 }  // namespace
 }  // namespace kyanite

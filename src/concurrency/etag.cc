@@ -9,18 +9,17 @@
 
 namespace kyanite::concurrency {
 
-std::string ETag::unquoted() const {
+ETagText ETag::unquoted() const {
   CHECK(changed.ticks > 0);
   char digits[16];
   char* end = std::to_chars(digits, digits + sizeof digits, changed.ticks, 16).ptr;
-  std::string text = "0x";
-  for (const char* digit = digits; digit != end; ++digit) {
-    text += *digit >= 'a' ? static_cast<char>(*digit - 'a' + 'A') : *digit;
-  }
-  return text;
+  std::transform(digits, end, digits, [](char digit) {
+    return digit >= 'a' ? static_cast<char>(digit - 'a' + 'A') : digit;
+  });
+  return ETagText().append("0x").append({digits, static_cast<size_t>(end - digits)});
 }
 
-std::string ETag::quoted() const { return '"' + unquoted() + '"'; }
+ETagText ETag::quoted() const { return ETagText().append('"').append(unquoted()).append('"'); }
 
 Time next_modified(Time now, Time previous) {
   return now > previous ? now : Time{previous.ticks + 1};

@@ -4,22 +4,24 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/short_text.h"
 
 namespace kyanite::concurrency {
+
+using ETagText = ShortText<20>;
 
 struct ETag {
   Time changed;  // Unset: a tag that no object has.
 
   bool operator==(const ETag&) const = default;
   // "0x8DA7CBC1D6451F1", with the double quotes: the response header.
-  std::string quoted() const;
+  ETagText quoted() const;
   // 0x8DA7CBC1D6451F1: listings, and the header in versions before 2011-08-18.
-  std::string unquoted() const;
+  ETagText unquoted() const;
 };
 
 // The instant to store for a change made now to an object last changed at `previous` (unset: a new

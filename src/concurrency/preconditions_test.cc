@@ -14,7 +14,7 @@ constexpr Target kExisting{true, kChanged, false, false};
 constexpr Target kMissing{};
 constexpr const char* kOtherTag = "\"0x1\"";
 
-std::string current_tag() { return ETag{kChanged}.quoted(); }
+std::string current_tag() { return ETag{kChanged}.quoted().str(); }
 Time date(int64_t seconds_after_change) {
   return Time{(kSecond + seconds_after_change) * kTicksPerSecond};
 }

@@ -133,10 +133,4 @@ std::string fold(std::string_view name) {
   return folded;
 }
 
-size_t utf16_length(std::string_view name) {
-  size_t length = 0;
-  for (size_t at = 0; at < name.size();) length += next_character(name, at) >= 0x10000 ? 2 : 1;
-  return length;
-}
-
 }  // namespace kyanite::file

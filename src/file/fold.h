@@ -11,7 +11,4 @@ namespace kyanite::file {
 // In upper case, character by character. `name` is valid UTF-8.
 std::string fold(std::string_view name);
 
-// In units of UTF-16, in which Azure counts names.
-size_t utf16_length(std::string_view name);
-
 }  // namespace kyanite::file

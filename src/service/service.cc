@@ -14,7 +14,7 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   wire::XmlWriter xml;
   xml.open("Error").element("Code", wire::name(error.code));
   xml.element("Message", error.message + "\nRequestId:" + call.request_id +
-                             "\nTime:" + wire::iso_date(call.now));
+                             "\nTime:" + wire::iso_date(call.now).str());
   for (const auto& [element, value] : error.details) xml.element(element, value);
   xml.close("Error");
   reply.header("Content-Type", "application/xml");

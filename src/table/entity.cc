@@ -183,17 +183,18 @@ size_t entity_size(std::string_view partition, std::string_view row, std::string
   return size;
 }
 
-std::string entity_tag(Time timestamp) {
-  std::string tag = "W/\"datetime'";
-  for (char c : date_time_text(timestamp)) {
+ShortText<63> entity_tag(Time timestamp) {
+  const auto instant = date_time_text(timestamp);
+  ShortText<63> tag;
+  tag.append("W/\"datetime'");
+  for (char c : instant.view()) {
     if (c == ':') {
       tag.append("%3A");
     } else {
-      tag.push_back(c);
+      tag.append(c);
     }
   }
-  tag.append("'\"");
-  return tag;
+  return tag.append("'\"");
 }
 
 }  // namespace kyanite::table

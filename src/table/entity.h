@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/short_text.h"
 #include "store/key.h"
 #include "table/value.h"
 
@@ -69,6 +70,6 @@ size_t count_properties(std::string_view properties);
 size_t entity_size(std::string_view partition, std::string_view row, std::string_view properties);
 
 // W/"datetime'2022-05-06T00%3A44%3A28.9094416Z'"
-std::string entity_tag(Time timestamp);
+ShortText<63> entity_tag(Time timestamp);
 
 }  // namespace kyanite::table

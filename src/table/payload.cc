@@ -114,7 +114,7 @@ void render_json_error(const Call& call, const wire::Error& error, http::Reply& 
   json.member("code", wire::name(error.code)).key("message").begin_object();
   json.member("lang", "en-US");
   json.member("value", error.message + "\nRequestId:" + call.request_id +
-                           "\nTime:" + wire::iso_date(call.now));
+                           "\nTime:" + wire::iso_date(call.now).str());
   json.end_object().end_object().end_object();
   reply.header("X-Content-Type-Options", "nosniff");
   if (!precedes_execution(call, error.code)) reply.header("Cache-Control", "no-cache");

@@ -36,7 +36,8 @@ void TableService::render(const Call& call, const wire::Error& error, http::Repl
                                 "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata");
   xml.element("m:code", wire::name(error.code));
   xml.open("m:message").attribute("xml:lang", "en-US");
-  xml.text(error.message + "\nRequestId:" + call.request_id + "\nTime:" + wire::iso_date(call.now));
+  xml.text(error.message + "\nRequestId:" + call.request_id +
+           "\nTime:" + wire::iso_date(call.now).str());
   xml.close("m:message").close("m:error");
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "concurrency/guid.h"
-#include "wire/date.h"
 
 namespace kyanite::table {
 
@@ -77,13 +76,12 @@ std::optional<Time> parse_date_time(std::string_view text) {
   return time;
 }
 
-std::string date_time_text(Time time) {
-  std::string text = wire::iso_date(time);
-  text.pop_back();  // 'Z'
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  text.push_back('Z');
-  return text;
+wire::DateText date_time_text(Time time) {
+  const auto whole = wire::iso_date(time);
+  std::string_view text = whole.view().substr(0, whole.view().size() - 1);  // without the Z
+  while (text.back() == '0') text.remove_suffix(1);
+  if (text.back() == '.') text.remove_suffix(1);
+  return wire::DateText().append(text).append('Z');
 }
 
 std::optional<double> parse_double(std::string_view text) {
@@ -96,16 +94,6 @@ std::optional<double> parse_double(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return {};
   return value;
-}
-
-size_t utf16_length(std::string_view utf8) {
-  size_t length = 0;
-  for (char c : utf8) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) continue;  // continues a character
-    length += byte >= 0xF0 ? 2 : 1;
-  }
-  return length;
 }
 
 }  // namespace kyanite::table

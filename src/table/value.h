@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "wire/date.h"
 
 namespace kyanite::table {
 
@@ -53,12 +54,11 @@ std::string guid_text(std::string_view bytes);
 // A date of the range the service can hold, 1601-01-01 to 9999-12-31.
 std::optional<Time> parse_date_time(std::string_view text);
 // "2022-05-06T00:44:28.820498Z": up to seven digits of fraction, without zeros at the end.
-std::string date_time_text(Time time);
+wire::DateText date_time_text(Time time);
 
 // Decimal, or NaN, Infinity, -Infinity (also INF, -INF).
 std::optional<double> parse_double(std::string_view text);
 
 // The length of UTF-8 text in the UTF-16 units the service's limits count.
-size_t utf16_length(std::string_view utf8);
 
 }  // namespace kyanite::table

@@ -124,21 +124,12 @@ class Scanner {
   bool failed_ = false;
 };
 
-// With leading zeros. Every reply carries dates, and printf takes ten times as long.
-void append_digits(std::string& out, int64_t value, size_t count) {
-  out.append(count, '0');
-  for (auto digit = out.rbegin(); value != 0 && count > 0; ++digit, --count) {
-    *digit = static_cast<char>('0' + value % 10);
-    value /= 10;
-  }
-}
+uint64_t digits_of(int64_t value) { return static_cast<uint64_t>(value); }
 
-void append_clock(std::string& out, const Civil& c) {
-  append_digits(out, c.hour, 2);
-  out += ':';
-  append_digits(out, c.minute, 2);
-  out += ':';
-  append_digits(out, c.second, 2);
+void append_clock(DateText& out, const Civil& c) {
+  out.append_digits(digits_of(c.hour), 2).append(':');
+  out.append_digits(digits_of(c.minute), 2).append(':');
+  out.append_digits(digits_of(c.second), 2);
 }
 
 std::optional<Time> finish(const Scanner& in, const Civil& c) {
@@ -147,18 +138,15 @@ std::optional<Time> finish(const Scanner& in, const Civil& c) {
 }
 }  // namespace
 
-std::string http_date(Time time) {
+DateText http_date(Time time) {
   const Civil c = civil(time);
-  std::string out;
-  out.reserve(32);
+  DateText out;
   out.append(kDays[static_cast<size_t>(time.seconds() / 86400 % 7)]).append(", ");
-  append_digits(out, c.day, 2);
-  out.append(" ").append(kMonths[static_cast<size_t>(c.month - 1)]).append(" ");
-  append_digits(out, c.year, 4);
-  out += ' ';
+  out.append_digits(digits_of(c.day), 2).append(' ');
+  out.append(kMonths[static_cast<size_t>(c.month - 1)]).append(' ');
+  out.append_digits(digits_of(c.year), 4).append(' ');
   append_clock(out, c);
-  out.append(" GMT");
-  return out;
+  return out.append(" GMT");
 }
 
 std::optional<Time> parse_http_date(std::string_view text) {
@@ -198,27 +186,22 @@ std::optional<Time> parse_http_date(std::string_view text) {
 }
 
 namespace {
-std::string iso_without_zone(Time time) {
+DateText iso_without_zone(Time time) {
   const Civil c = civil(time);
-  std::string out;
-  out.reserve(32);
-  append_digits(out, c.year, 4);
-  out += '-';
-  append_digits(out, c.month, 2);
-  out += '-';
-  append_digits(out, c.day, 2);
-  out += 'T';
+  DateText out;
+  out.append_digits(digits_of(c.year), 4).append('-');
+  out.append_digits(digits_of(c.month), 2).append('-');
+  out.append_digits(digits_of(c.day), 2).append('T');
   append_clock(out, c);
   return out;
 }
 }  // namespace
 
-std::string iso_date_seconds(Time time) { return iso_without_zone(time) + 'Z'; }
+DateText iso_date_seconds(Time time) { return iso_without_zone(time).append('Z'); }
 
-std::string iso_date(Time time) {
-  std::string out = iso_without_zone(time) + '.';
-  append_digits(out, time.ticks % kTicksPerSecond, 7);
-  return out + 'Z';
+DateText iso_date(Time time) {
+  DateText out = iso_without_zone(time).append('.');
+  return out.append_digits(digits_of(time.ticks % kTicksPerSecond), 7).append('Z');
 }
 
 std::optional<Time> parse_iso_date(std::string_view text) {

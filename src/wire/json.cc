@@ -3,15 +3,36 @@
 #include <charconv>
 #include <cmath>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace kyanite::wire {
+
+namespace {
+bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+// Where the next character that must be escaped is, seen 16 at a time: text mostly has none.
+size_t find_escaped(std::string_view text, size_t at) {
+#if defined(__SSE2__)
+  for (; text.size() - at >= 16; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    const __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    if (_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash))) != 0) break;
+  }
+#endif
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+}  // namespace
 
 void append_json_text(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   size_t plain = 0;  // start of what needs no escaping
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = find_escaped(text, 0); i < text.size(); i = find_escaped(text, plain)) {
     const char c = text[i];
-    const bool control = static_cast<unsigned char>(c) < 0x20;
-    if (!control && c != '"' && c != '\\') continue;
     out.append(text.substr(plain, i - plain));
     plain = i + 1;
     switch (c) {

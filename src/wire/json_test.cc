@@ -23,6 +23,17 @@ TEST(JsonWriter, EscapesWhatMustBe) {
   EXPECT_EQ(out, "a\\\"b\\\\c\\n\\r\\t\\u0001\\u001f/\xc3\xa9\\u0000z");
 }
 
+TEST(JsonWriter, EscapesWhereverItStands) {
+  for (size_t before = 0; before < 40; ++before) {
+    for (size_t after : {0, 1, 15, 16, 17}) {
+      const std::string front(before, 'a'), back(after, '\xc3');
+      std::string out;
+      append_json_text(out, front + '\n' + back + '"');
+      EXPECT_EQ(out, front + "\\n" + back + "\\\"");
+    }
+  }
+}
+
 TEST(JsonWriter, DoublesReadBackAsDoubles) {
   struct Case {
     double value;
