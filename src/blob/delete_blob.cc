@@ -125,7 +125,7 @@ Outcome delete_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto properties = co_await service::load_properties(call);
   if (!properties) co_return properties.error();
-  const auto retention = properties->delete_retention;
+  const auto retention = (*properties)->delete_retention;
   if (!require_base(call)) {
     if (*snapshots != Snapshots::kNotNamed) {
       co_return wire::invalid_header("x-ms-delete-snapshots",

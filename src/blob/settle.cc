@@ -63,7 +63,7 @@ Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
   } else if (before && keep == Keep::kState) {
     auto properties = co_await service::load_properties(call);
     if (!properties) co_return properties.error();
-    const auto& retention = properties->delete_retention;
+    const auto& retention = (*properties)->delete_retention;
     if (retention.enabled) {
       Blob past = former(*before);
       if (same_content) {

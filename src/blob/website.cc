@@ -59,7 +59,7 @@ Outcome get_page(Call& call) {
   call.version = *wire::Version::parse(kVersion);
   auto properties = co_await service::load_properties(call);
   if (!properties) co_return properties.error();
-  const auto& website = properties->static_website;
+  const auto& website = (*properties)->static_website;
   const std::string path = call.target.object;
   for (const auto& name : page_names(path, website)) {
     auto page = co_await serve_page(call, name);
@@ -143,7 +143,7 @@ Task<wire::Result<auth::Acl>> WebsiteService::acl(Call& call) const {
   auth::Acl acl;
   auto properties = co_await service::load_properties(call);
   if (!properties) co_return properties.error();
-  if (!properties->static_website.enabled) {
+  if (!(*properties)->static_website.enabled) {
     co_return wire::Error(Code::kResourceNotFound).saying("The account has no static website.");
   }
   acl.public_access = auth::PublicAccess::kBlob;

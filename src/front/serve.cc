@@ -42,7 +42,7 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   if (call.request.method == "OPTIONS") {
     auto properties = co_await service::load_properties(call);
     if (!properties) co_return properties.error();
-    co_return preflight(call.request, properties->cors);
+    co_return preflight(call.request, (*properties)->cors);
   }
 
   if (auto known = service::authenticate(call); !known) co_return known.error();
@@ -74,7 +74,7 @@ Task<wire::Result<void>> Front::choose_version(Call& call) {
     auto properties = co_await service::load_properties(call);
     if (!properties) co_return properties.error();
     call.version_text =
-        properties->default_version.empty() ? "2009-09-19" : properties->default_version;
+        (*properties)->default_version.empty() ? "2009-09-19" : (*properties)->default_version;
   }
   const auto version = wire::Version::parse(call.version_text);
   if (!version) {
@@ -109,7 +109,7 @@ Task<void> Front::finish(Call& call, http::Reply& reply) {
       call.headers().has("Origin") || call.request.method == "GET" || call.request.method == "HEAD";
   if (may_vary && call.request.method != "OPTIONS" && !call.target.account.empty()) {
     auto properties = co_await service::load_properties(call);
-    if (properties) add_cors_headers(reply, call.request, properties->cors);
+    if (properties) add_cors_headers(reply, call.request, (*properties)->cors);
   }
 }
 

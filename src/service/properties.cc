@@ -279,10 +279,12 @@ std::string write_properties(const ServiceProperties& properties, wire::Service 
   return xml.take();
 }
 
-Task<wire::Result<ServiceProperties>> load_properties(Call& call) {
-  auto loaded = co_await load<ServiceProperties>(call, properties_key(call));
+Task<wire::Result<std::shared_ptr<const ServiceProperties>>> load_properties(Call& call) {
+  static const auto kUnset = std::make_shared<const ServiceProperties>();
+  const auto key = properties_key(call);
+  auto loaded = co_await load_shared<ServiceProperties>(call, key);
   if (!loaded) co_return loaded.error();
-  co_return loaded->value.value_or(ServiceProperties());
+  co_return loaded->value != nullptr ? std::move(loaded->value) : kUnset;
 }
 
 Task<wire::Result<http::Reply>> get_service_properties(Call& call) {
@@ -290,7 +292,7 @@ Task<wire::Result<http::Reply>> get_service_properties(Call& call) {
   if (!properties) co_return properties.error();
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
-  reply.body = write_properties(*properties, call.target.service, call.version);
+  reply.body = write_properties(**properties, call.target.service, call.version);
   co_return reply;
 }
 

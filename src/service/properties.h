@@ -3,6 +3,7 @@
 // of it, the CORS rules.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -135,7 +136,7 @@ struct ServiceProperties {
 };
 
 // The stored properties, or the defaults.
-Task<wire::Result<ServiceProperties>> load_properties(Call& call);
+Task<wire::Result<std::shared_ptr<const ServiceProperties>>> load_properties(Call& call);
 
 // Merges a request body into the properties: sections that are absent stay as they are.
 wire::Result<void> merge_properties(std::string_view xml, wire::Service service,
