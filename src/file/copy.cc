@@ -35,7 +35,7 @@ wire::Result<Creation> make_copy(const Call& call, const CopyOrder& order, const
   Creation creation;
   Entry& copy = creation.entry;
   copy = new_entry(call, order.creation, way.name, false);
-  if (before != nullptr) take_place_of(call, before->entry, copy);
+  if (before != nullptr) take_place_of(call, *before->entry, copy);
   if (order.archive && !*order.archive) copy.smb.attributes &= ~kArchiveAttribute;
   copy.copy.id = random_uuid();
   return creation;

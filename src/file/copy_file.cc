@@ -32,7 +32,7 @@ Task<wire::Result<std::string>> copy_permission(Call& call, const Tree& tree,
     co_return wire::invalid_header(kMode, mode);
   if (!from_source || !source.file)
     co_return co_await settle_permission(call, tree.space(), PermissionUse::kCreate);
-  const std::string& key = source.file->found.entry.smb.permission_key;
+  const std::string& key = source.file->found.entry->smb.permission_key;
   if (key.empty() || source.file->tree.space() == tree.space()) co_return key;
   auto sddl = co_await find_permission(source.call->call(), source.file->tree.space(), key);
   if (!sddl) co_return sddl.error();
@@ -82,7 +82,7 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
     copy.http = source.object.http;
     if (copy.metadata.empty()) copy.metadata = source.object.metadata;
     copy.smb.permission_key = *permission;
-    if (source.file) take_properties(call, source.file->found.entry, copy);
+    if (source.file) take_properties(call, *source.file->found.entry, copy);
     const auto to = content_place(tree);
     auto shared = co_await share_content(call, source.object, to, commit.commit());
     if (!shared) {

@@ -37,7 +37,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (!entry) co_return store::Error::kCorrupt;
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
-    found.entry = *entry;
+    found.entry = std::make_shared<const Entry>(*entry);
     TreeCommit commit(context.store, copy.space);
     auto done = co_await commit.begin();
     if (done) done = co_await edit(*entry, commit.commit());

@@ -48,10 +48,12 @@ void take_place_of(const Call& call, const Entry& before, Entry& entry) {
 
 wire::Result<void> check_replaced(const Call& call, const std::optional<std::string>& lease_id,
                                   const Found* before, bool ignore_read_only) {
-  if (before != nullptr && before->entry.directory) return wire::Error(Code::kResourceTypeMismatch);
+  if (before != nullptr && before->entry->directory)
+    return wire::Error(Code::kResourceTypeMismatch);
   const Rules rules{Kind::kFile, concurrency::FileOperation::kCreateFile,
                     concurrency::LeaseUse::kExclusive, true, ignore_read_only};
-  auto passed = check_entry(call, rules, lease_id, before != nullptr ? &before->entry : nullptr);
+  auto passed =
+      check_entry(call, rules, lease_id, before != nullptr ? before->entry.get() : nullptr);
   if (!passed) return passed.error();
   if (before != nullptr && !auth::may_overwrite(call.caller))
     return wire::Error(Code::kAuthorizationPermissionMismatch);

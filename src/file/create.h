@@ -51,7 +51,7 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
     const Found* before = *found ? &**found : nullptr;
     // Into a directory that waits to be deleted nothing can be put; over a file that is open only
     // what its openers allow.
-    const auto touched = file_key(tree, before != nullptr ? before->entry.id : way->parent());
+    const auto touched = file_key(tree, before != nullptr ? before->entry->id : way->parent());
     auto admission = co_await open_files(call).admit(
         touched, before != nullptr ? concurrency::FileOperation::kCreateFile
                                    : concurrency::FileOperation::kListFiles);

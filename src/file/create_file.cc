@@ -53,7 +53,7 @@ Outcome create_file(Call& call) {
     Creation creation;
     Entry& file = creation.entry;
     file = new_entry(call, *order, way.name, false);
-    if (before != nullptr) take_place_of(call, before->entry, file);
+    if (before != nullptr) take_place_of(call, *before->entry, file);
     file.smb.permission_key = *permission;
     file.http = *http;
     file.content.sparse = true;

@@ -44,7 +44,7 @@ Outcome create_permission(Call& call) {
   if (!sddl) co_return sddl.error();
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  auto key = co_await add_permission(call, share->space, *sddl);
+  auto key = co_await add_permission(call, (*share)->space, *sddl);
   if (!key) co_return key.error();
   http::Reply reply(201);
   reply.header("x-ms-file-permission-key", *key);

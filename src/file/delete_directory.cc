@@ -28,9 +28,10 @@ Task<wire::Result<bool>> is_empty(Call& call, const Tree& tree, EntryId director
 
 // Marks the directory, unless somebody else has already.
 Task<store::Result<void>> mark(Call& call, Found& found) {
-  if (found.entry.deleting) co_return store::Result<void>();
-  found.entry.deleting = true;
-  auto marked = service::to_record(found.entry);
+  if (found.entry->deleting) co_return store::Result<void>();
+  Entry entry = *found.entry;
+  entry.deleting = true;
+  auto marked = service::to_record(entry);
   store::Commit commit;
   commit.guards.push_back(found.guard());
   commit.writes.push_back({found.key, marked});
@@ -63,17 +64,17 @@ Outcome delete_directory(Call& call) {
     auto turn = co_await call.context.locks.lock(key.bytes());
     auto found = co_await find_entry(call, *tree, *way);
     if (!found) co_return found.error();
-    if (!*found || !(*found)->entry.directory) co_return wire::Error(Code::kResourceNotFound);
-    auto admission = co_await open_files(call).admit(file_key(*tree, (*found)->entry.id),
+    if (!*found || !(*found)->entry->directory) co_return wire::Error(Code::kResourceNotFound);
+    auto admission = co_await open_files(call).admit(file_key(*tree, (*found)->entry->id),
                                                      concurrency::FileOperation::kDeleteFile);
     if (!admission) co_return admission.error();
     // A full directory is refused without being written to.
-    auto empty = co_await is_empty(call, *tree, (*found)->entry.id);
+    auto empty = co_await is_empty(call, *tree, (*found)->entry->id);
     if (!empty) co_return empty.error();
     if (!*empty) co_return wire::Error(Code::kDirectoryNotEmpty);
     auto done = co_await mark(call, **found);
     if (done) {
-      empty = co_await is_empty(call, *tree, (*found)->entry.id);
+      empty = co_await is_empty(call, *tree, (*found)->entry->id);
       if (!empty) co_return empty.error();
       if (!*empty) co_return wire::Error(Code::kDirectoryNotEmpty);
       done = co_await remove(call, *tree, *way, **found);

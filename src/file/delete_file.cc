@@ -22,8 +22,8 @@ Outcome delete_file(Call& call) {
     auto turn = co_await call.context.locks.lock(key.bytes());
     auto found = co_await find_entry(call, *tree, *way);
     if (!found) co_return found.error();
-    if (!*found || (*found)->entry.directory) co_return wire::Error(Code::kResourceNotFound);
-    const Entry& file = (*found)->entry;
+    if (!*found || (*found)->entry->directory) co_return wire::Error(Code::kResourceNotFound);
+    const Entry& file = *(*found)->entry;
     auto admission = co_await open_files(call).admit(file_key(*tree, file.id),
                                                      concurrency::FileOperation::kDeleteFile);
     if (!admission) co_return admission.error();

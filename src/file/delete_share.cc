@@ -67,22 +67,22 @@ Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapsho
 Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  const auto key = snapshot_key(share->space, addressed_snapshot(call));
+  const auto key = snapshot_key((*share)->space, addressed_snapshot(call));
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto snapshot = co_await service::load<Snapshot>(call, key);
     if (!snapshot) co_return snapshot.error();
     if (!snapshot->value) co_return wire::Error(Code::kShareNotFound);
     if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
-    auto state = co_await service::load<ShareState>(call, state_key(share->space));
+    auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
     if (!state) co_return state.error();
     ShareState next = state->value.value_or(ShareState());
     std::erase(next.snapshots, snapshot->value->generation);
     next.purge = true;
     store::Commit commit;
     commit.guards.push_back({key, snapshot->record});
-    commit.guards.push_back({state_key(share->space), state->record});
+    commit.guards.push_back({state_key((*share)->space), state->record});
     commit.writes.push_back({key, nullptr});
-    commit.writes.push_back({state_key(share->space), service::to_record(next)});
+    commit.writes.push_back({state_key((*share)->space), service::to_record(next)});
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

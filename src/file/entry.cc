@@ -31,11 +31,11 @@ Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation ope
   if (!located) co_return located.error();
   // What a snapshot shows nobody has open.
   if (!located->tree.shown) {
-    auto admission = co_await open_files(call).admit(located->key(), operation);
-    if (!admission) co_return admission.error();
+    auto admitted = co_await open_files(call).admit_reader(located->key(), operation);
+    if (!admitted) co_return admitted.error();
   }
   const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared, false};
-  if (auto passed = check_entry(call, rules, *lease_id, &located->found.entry); !passed)
+  if (auto passed = check_entry(call, rules, *lease_id, located->found.entry.get()); !passed)
     co_return passed.error();
   co_return std::move(*located);
 }
@@ -44,9 +44,9 @@ Task<wire::Result<Located>> read_directory(Call& call) {
   auto located = co_await locate(call, Kind::kDirectory);
   if (!located) co_return located.error();
   if (!located->tree.shown) {
-    auto admission = co_await open_files(call).admit(
+    auto admitted = co_await open_files(call).admit_reader(
         located->key(), concurrency::FileOperation::kGetFileProperties);
-    if (!admission) co_return admission.error();
+    if (!admitted) co_return admitted.error();
   }
   co_return std::move(*located);
 }
@@ -65,7 +65,7 @@ http::Reply changed_reply(const Call& call, int status, const Entry& entry, Entr
 }
 
 void encode_file(http::Reply& reply, const Call& call, const Located& located) {
-  const Entry& file = located.found.entry;
+  const Entry& file = *located.found.entry;
   service::encode_changed(reply, file.changed);
   service::encode_http_properties(reply, call, file.http);
   reply.header("x-ms-type", "File").header("x-ms-server-encrypted", "true");

@@ -62,17 +62,17 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
     auto turn = co_await call.context.locks.lock(key.bytes());
     auto found = co_await find_entry(call, *tree, *way);
     if (!found) co_return found.error();
-    if (!*found || (*found)->entry.directory != (rules.kind == Kind::kDirectory))
+    if (!*found || (*found)->entry->directory != (rules.kind == Kind::kDirectory))
       co_return wire::Error(wire::Code::kResourceNotFound);
     const Located located{*tree, std::move(*way), std::move(**found)};
     auto admission = co_await open_files(call).admit(located.key(), rules.operation);
     if (!admission) co_return admission.error();
-    if (auto passed = check_entry(call, rules, *lease_id, &located.found.entry); !passed)
+    if (auto passed = check_entry(call, rules, *lease_id, located.found.entry.get()); !passed)
       co_return passed.error();
     TreeCommit commit(call.store(), tree->space());
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
-    Entry entry = located.found.entry;
+    Entry entry = *located.found.entry;
     std::optional<wire::Result<http::Reply>> reply;
     if constexpr (std::is_same_v<decltype(edit(entry, commit.commit(), located)), Outcome>) {
       reply.emplace(co_await edit(entry, commit.commit(), located));

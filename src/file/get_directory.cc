@@ -10,7 +10,7 @@ using service::Call;
 Outcome get_directory_properties(Call& call) {
   auto located = co_await read_directory(call);
   if (!located) co_return located.error();
-  const Entry& directory = located->found.entry;
+  const Entry& directory = *located->found.entry;
   http::Reply reply(200);
   service::encode_changed(reply, directory.changed);
   reply.header("x-ms-server-encrypted", "true");
@@ -23,8 +23,8 @@ Outcome get_directory_metadata(Call& call) {
   auto located = co_await read_directory(call);
   if (!located) co_return located.error();
   http::Reply reply(200);
-  service::encode_changed(reply, located->found.entry.changed);
-  service::encode_metadata(reply, located->found.entry.metadata);
+  service::encode_changed(reply, located->found.entry->changed);
+  service::encode_metadata(reply, located->found.entry->metadata);
   co_return reply;
 }
 

@@ -17,7 +17,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
                                                             const service::Download& wanted) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
-  const Entry& file = located->found.entry;
+  const Entry& file = *located->found.entry;
   http::Reply reply;
   reply.head.reserve(1024);
   encode_file(reply, call, *located);
@@ -50,7 +50,7 @@ Outcome get_file(Call& call) {
 Outcome get_file_properties(Call& call) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFileProperties);
   if (!located) co_return located.error();
-  const Entry& file = located->found.entry;
+  const Entry& file = *located->found.entry;
   http::Reply reply(200);
   encode_file(reply, call, *located);
   if (!file.http.content_md5.empty()) reply.header("Content-MD5", base64(file.http.content_md5));
@@ -62,8 +62,8 @@ Outcome get_file_metadata(Call& call) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFileMetadata);
   if (!located) co_return located.error();
   http::Reply reply(200);
-  service::encode_changed(reply, located->found.entry.changed);
-  service::encode_metadata(reply, located->found.entry.metadata);
+  service::encode_changed(reply, located->found.entry->changed);
+  service::encode_metadata(reply, located->found.entry->metadata);
   co_return reply;
 }
 

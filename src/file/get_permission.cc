@@ -14,7 +14,7 @@ Outcome get_permission(service::Call& call) {
   if (!format) co_return format.error();
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  auto sddl = co_await find_permission(call, share->space, *key);
+  auto sddl = co_await find_permission(call, (*share)->space, *key);
   if (!sddl) co_return sddl.error();
   auto shown = from_sddl(*sddl, *format);
   if (!shown) co_return shown.error();

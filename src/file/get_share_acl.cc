@@ -9,9 +9,10 @@ Outcome get_share_acl(service::Call& call) {
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
   http::Reply reply(200);
-  service::encode_changed(reply, share->changed);
+  service::encode_changed(reply, (*share)->changed);
   reply.header("Content-Type", "application/xml");
-  reply.body = service::write_access_policies({share->policies.begin(), share->policies.end()});
+  reply.body =
+      service::write_access_policies({(*share)->policies.begin(), (*share)->policies.end()});
   co_return reply;
 }
 

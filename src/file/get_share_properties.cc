@@ -14,9 +14,9 @@ Outcome get_share_properties(service::Call& call) {
   if (call.target.snapshot.empty()) {
     auto share = co_await read_share(call);
     if (!share) co_return share.error();
-    service::encode_changed(reply, share->changed);
-    service::encode_metadata(reply, share->properties.metadata);
-    if (!only_metadata) encode_share_properties(reply, call, *share);
+    service::encode_changed(reply, (*share)->changed);
+    service::encode_metadata(reply, (*share)->properties.metadata);
+    if (!only_metadata) encode_share_properties(reply, call, **share);
     co_return reply;
   }
   auto snapshot = co_await read_snapshot(call);

@@ -34,7 +34,7 @@ Task<store::Result<uint64_t>> usage(store::Store& store, store::SpaceId space) {
 Outcome get_share_stats(service::Call& call) {
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
-  auto bytes = co_await usage(call.store(), share->space);
+  auto bytes = co_await usage(call.store(), (*share)->space);
   if (!bytes) co_return service::storage_error(bytes.error());
   wire::XmlWriter xml;
   xml.open("ShareStats");
@@ -46,7 +46,7 @@ Outcome get_share_stats(service::Call& call) {
   }
   xml.close("ShareStats");
   http::Reply reply(200);
-  service::encode_changed(reply, share->changed);
+  service::encode_changed(reply, (*share)->changed);
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();
   co_return reply;

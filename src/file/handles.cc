@@ -10,7 +10,7 @@ Task<wire::Result<HandlesTarget>> find_handles_target(service::Call& call) {
   if (!recursive) co_return recursive.error();
   auto located = co_await locate(call, Kind::kEither);
   if (!located) co_return located.error();
-  if (*recursive && !located->found.entry.directory)
+  if (*recursive && !located->found.entry->directory)
     co_return wire::invalid_header(kRecursive, *call.headers().find(kRecursive));
   co_return HandlesTarget{std::move(*located), *recursive};
 }

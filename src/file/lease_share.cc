@@ -36,7 +36,7 @@ Outcome lease_share(service::Call& call) {
     return apply(*action, *snapshot, call.now);
   };
   co_return co_await service::update<Snapshot>(
-      call, snapshot_key(share->space, addressed_snapshot(call)), decide);
+      call, snapshot_key((*share)->space, addressed_snapshot(call)), decide);
 }
 
 }  // namespace kyanite::file

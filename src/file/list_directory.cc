@@ -89,7 +89,7 @@ void open_page(wire::XmlWriter& xml, const Call& call, const service::Page& page
     xml.attribute("DirectoryPath", path);
   }
   service::write_page(xml, page);
-  if (shows.ids) xml.element("DirectoryId", located.found.entry.id);
+  if (shows.ids) xml.element("DirectoryId", located.found.entry->id);
   xml.open("Entries");
 }
 
@@ -119,7 +119,7 @@ Outcome list_directory(Call& call) {
   open_page(xml, call, *page, *shows, *located);
   std::string next_marker;
   auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    ShownEntries entries(view, tree, located->found.entry.id, fold(page->prefix), page->start);
+    ShownEntries entries(view, tree, located->found.entry->id, fold(page->prefix), page->start);
     uint64_t count = 0;
     while (true) {
       auto entry = entries.next();

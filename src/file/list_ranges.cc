@@ -18,7 +18,7 @@ namespace {
 Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Tree& tree, const Found& found,
                                                 Span span) {
   const auto place = content_place(tree);
-  const auto& content = found.entry.content;
+  const auto& content = found.entry->content;
   if (span.offset >= content.length) co_return content::Pieces();
   const uint64_t count = std::min(span.count, content.length - span.offset);
   const auto head = found.guard();
@@ -46,7 +46,7 @@ Task<wire::Result<content::Pieces>> load_previous(Call& call, const Located& loc
   auto found = co_await find_entry(call, before, *way);
   if (!found) co_return found.error();
   if (!*found) co_return content::Pieces();
-  if ((*found)->entry.id != located.found.entry.id)
+  if ((*found)->entry->id != located.found.entry->id)
     co_return wire::Error(Code::kFileGenerationMismatch);
   co_return co_await load_pieces(call, before, **found, span);
 }
@@ -69,7 +69,7 @@ Outcome list_ranges(Call& call) {
   if (!range) co_return range.error();
   auto located = co_await read_file(call, concurrency::FileOperation::kListRanges);
   if (!located) co_return located.error();
-  const uint64_t length = located->found.entry.content.length;
+  const uint64_t length = located->found.entry->content.length;
   Span span{0, length};
   if (*range) {
     const auto clipped = service::clip(**range, length);
@@ -90,7 +90,7 @@ Outcome list_ranges(Call& call) {
     runs = content::written(*pieces);
   }
   http::Reply reply(200);
-  service::encode_changed(reply, located->found.entry.changed);
+  service::encode_changed(reply, located->found.entry->changed);
   reply.header("x-ms-content-length", length).header("Content-Type", "application/xml");
   reply.body = write_ranges(runs);
   co_return reply;

@@ -113,6 +113,12 @@ Task<wire::Result<OpenFiles::Admission>> OpenFiles::admit(FileKey key, FileOpera
   co_return note(key, operation);
 }
 
+Task<wire::Result<void>> OpenFiles::admit_reader(FileKey key, FileOperation operation) {
+  std::lock_guard lock(mutex_);
+  if (const auto refusal = refuse(key, operation)) co_return rest_error(*refusal);
+  co_return wire::Result<void>();
+}
+
 Task<wire::Result<OpenFiles::Admission>> OpenFiles::admit_directory_rename(FileKey directory) {
   std::lock_guard lock(mutex_);
   const auto refusal = refuse(directory, FileOperation::kRenameFile);

@@ -117,10 +117,13 @@ class OpenFiles {
   // --- REST ---
 
   // Whether a REST operation may touch the file now. 409 SMBDeletePending, SharingViolation or
-  // FileLockConflict. Operations that change the file keep the admission over their commit; readers
-  // may drop it at once, because they read a snapshot. A coroutine, because this is where an
-  // operation will wait for clients to give back what they cache under an SMB lease.
+  // FileLockConflict. Operations that change the file keep the admission over their commit. A
+  // coroutine, because this is where an operation will wait for clients to give back what they
+  // cache under an SMB lease.
   Task<wire::Result<Admission>> admit(FileKey file, concurrency::FileOperation operation);
+
+  // The same for readers, who need no admission: they read a snapshot.
+  Task<wire::Result<void>> admit_reader(FileKey file, concurrency::FileOperation operation);
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.

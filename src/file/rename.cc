@@ -108,26 +108,26 @@ struct Ends {
 };
 
 wire::Result<void> check_ends(const Call& call, const RenameOrder& order, const Ends& ends) {
-  if (!ends.source || ends.source->entry.directory != (order.kind == Kind::kDirectory))
+  if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
     return wire::Error(Code::kResourceNotFound);
-  const Entry& source = ends.source->entry;
+  const Entry& source = *ends.source->entry;
   const Rules moves{order.kind, concurrency::FileOperation::kRenameFile,
                     concurrency::LeaseUse::kExclusive, true, true};
   if (auto passed = check_entry(call, moves, order.source_lease, &source); !passed)
     return passed.error();
   // A directory cannot go below itself.
   for (const auto& directory : ends.to_way.directories) {
-    if (directory.entry.id == source.id)
+    if (directory.entry->id == source.id)
       return wire::invalid_header(kSourceHeader, call.headers().get(kSourceHeader));
   }
   if (!ends.destination || ends.same_place()) return {};
-  if (!order.replace || ends.destination->entry.directory)
+  if (!order.replace || ends.destination->entry->directory)
     return wire::Error(Code::kResourceAlreadyExists);
   return check_replaced(call, order.destination_lease, &*ends.destination, order.ignore_read_only);
 }
 
 Entry renamed(const Call& call, const RenameOrder& order, const Ends& ends) {
-  Entry entry = ends.source->entry;
+  Entry entry = *ends.source->entry;
   entry.name = ends.to_way.name;
   entry.deleting = false;
   if (order.metadata) entry.metadata = *order.metadata;
@@ -196,7 +196,7 @@ Task<wire::Result<Admissions>> admit(Call& call, const Tree& tree, const Ends& e
   using concurrency::FileOperation;
   Admissions admissions;
   OpenFiles& table = open_files(call);
-  const Entry& source = ends.source->entry;
+  const Entry& source = *ends.source->entry;
   const auto key = file_key(tree, source.id);
   if (source.directory) {
     auto moved = co_await table.admit_directory_rename(key);
@@ -208,7 +208,8 @@ Task<wire::Result<Admissions>> admit(Call& call, const Tree& tree, const Ends& e
     admissions.source = std::move(*moved);
   }
   const bool replaces = ends.destination && !ends.same_place();
-  const auto touched = file_key(tree, replaces ? ends.destination->entry.id : ends.to_way.parent());
+  const auto touched =
+      file_key(tree, replaces ? ends.destination->entry->id : ends.to_way.parent());
   auto entered = co_await table.admit(
       touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
   if (!entered) co_return entered.error();

@@ -23,12 +23,12 @@ wire::Result<void> check_intent(const Call& call) {
   return {};
 }
 
-Task<wire::Result<Share>> load_share(Call& call) {
+Task<wire::Result<std::shared_ptr<const Share>>> load_share(Call& call) {
   if (auto meant = check_intent(call); !meant) co_return meant.error();
   auto loaded = co_await service::load_shared<Share>(call, share_key(call));
   if (!loaded) co_return loaded.error();
   if (loaded->value == nullptr) co_return wire::Error(Code::kShareNotFound);
-  co_return *loaded->value;
+  co_return std::move(loaded->value);
 }
 
 Time addressed_snapshot(const Call& call) {
@@ -54,17 +54,17 @@ wire::Result<void> check_lease_id(const Call& call, const concurrency::Lease& le
 }
 }  // namespace
 
-Task<wire::Result<Share>> read_share(Call& call) {
+Task<wire::Result<std::shared_ptr<const Share>>> read_share(Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  if (auto right = check_lease_id(call, share->lease); !right) co_return right.error();
+  if (auto right = check_lease_id(call, (*share)->lease); !right) co_return right.error();
   co_return std::move(*share);
 }
 
 Task<wire::Result<Snapshot>> read_snapshot(Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  auto snapshot = co_await load_snapshot(call, *share);
+  auto snapshot = co_await load_snapshot(call, **share);
   if (!snapshot) co_return snapshot.error();
   if (auto right = check_lease_id(call, snapshot->value->lease); !right) co_return right.error();
   co_return std::move(*snapshot->value);
@@ -75,7 +75,7 @@ Task<wire::Result<Tree>> find_tree(Call& call) {
   if (!share) co_return share.error();
   Tree tree{std::move(*share), {}};
   if (!call.target.snapshot.empty()) {
-    auto snapshot = co_await load_snapshot(call, tree.share);
+    auto snapshot = co_await load_snapshot(call, *tree.share);
     if (!snapshot) co_return snapshot.error();
     tree.shown = snapshot->value->generation;
   }

@@ -1,6 +1,7 @@
 // Finding and changing shares, and the trees of files they hold.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,7 +22,7 @@ store::Key share_key(const service::Call& call);
 wire::Result<void> check_intent(const service::Call& call);
 
 // The addressed share; 404 ShareNotFound when there is none.
-Task<wire::Result<Share>> load_share(service::Call& call);
+Task<wire::Result<std::shared_ptr<const Share>>> load_share(service::Call& call);
 
 // The instant that sharesnapshot names; unset without it.
 Time addressed_snapshot(const service::Call& call);
@@ -31,15 +32,15 @@ Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
 
 // The same for operations on the share or snapshot itself that may carry a lease id, which must
 // then be right.
-Task<wire::Result<Share>> read_share(service::Call& call);
+Task<wire::Result<std::shared_ptr<const Share>>> read_share(service::Call& call);
 Task<wire::Result<Snapshot>> read_snapshot(service::Call& call);
 
 // The files of a share, or of a snapshot of it.
 struct Tree {
-  Share share;
+  std::shared_ptr<const Share> share;
   std::optional<Generation> shown;  // Set: what the snapshot of this generation shows.
 
-  store::SpaceId space() const { return share.space; }
+  store::SpaceId space() const { return share->space; }
 };
 // What the request addresses: the share itself, or with sharesnapshot a snapshot of it.
 Task<wire::Result<Tree>> find_tree(service::Call& call);

@@ -38,26 +38,26 @@ Outcome snapshot_share(Call& call) {
   auto turn = co_await call.context.locks.lock(share_key(call).bytes());
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  Snapshot snapshot{0, share->changed, share->properties, {}, share->policies};
+  Snapshot snapshot{0, (*share)->changed, (*share)->properties, {}, (*share)->policies};
   if (!metadata->empty()) {
     snapshot.properties.metadata = std::move(*metadata);
     snapshot.changed = call.now;
   }
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto state = co_await service::load<ShareState>(call, state_key(share->space));
+    auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
     if (!state) co_return state.error();
     ShareState next = state->value.value_or(ShareState());
     if (next.snapshots.size() >= kMaxSnapshots)
       co_return wire::Error(wire::Code::kShareSnapshotCountExceeded);
-    auto instant = co_await free_instant(call, share->space);
+    auto instant = co_await free_instant(call, (*share)->space);
     if (!instant) co_return instant.error();
     snapshot.generation = next.current;
     next.snapshots.push_back(next.current++);
-    const auto key = snapshot_key(share->space, *instant);
+    const auto key = snapshot_key((*share)->space, *instant);
     store::Commit commit;
-    commit.guards.push_back({state_key(share->space), state->record});
+    commit.guards.push_back({state_key((*share)->space), state->record});
     commit.guards.push_back({key, nullptr});
-    commit.writes.push_back({state_key(share->space), service::to_record(next)});
+    commit.writes.push_back({state_key((*share)->space), service::to_record(next)});
     commit.writes.push_back({key, service::to_record(snapshot)});
     auto done = co_await call.store().commit(std::move(commit));
     if (done) {

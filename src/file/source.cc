@@ -45,13 +45,13 @@ Task<wire::Result<Located>> find_source_file(Call& call) {
   if (call.operation->run != get_file) co_return wire::Error(Code::kInvalidSourceUri);
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
-  if (located->found.entry.copy.status == service::CopyStatus::kPending)
+  if (located->found.entry->copy.status == service::CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
   co_return std::move(*located);
 }
 
 service::SourceObject source_object(const Located& file) {
-  const Entry& entry = file.found.entry;
+  const Entry& entry = *file.found.entry;
   return {file.tree.space(), std::string(kSharePartition),
           entry.content,     file.found.guard(),
           entry.changed,     entry.http,

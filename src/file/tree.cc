@@ -15,13 +15,13 @@ namespace {
 store::Result<std::optional<Found>> find_shown(const store::View& view, store::SpaceId space,
                                                EntryId parent, const std::string& folded,
                                                Generation shown) {
-  Found found{parent, folded, entry_key(space, parent, folded), nullptr, {}};
+  Found found{parent, folded, entry_key(space, parent, folded), nullptr, nullptr};
   const auto take = [&](const store::RecordPtr& record) -> store::Result<bool> {
     auto entry = store::decode<Entry>(record->value);
     if (!entry) return store::Error::kCorrupt;
     if (entry->generation > shown) return false;
     found.record = record;
-    found.entry = std::move(*entry);
+    found.entry = std::make_shared<const Entry>(std::move(*entry));
     return true;
   };
   auto record = view.get(found.key);
@@ -60,24 +60,27 @@ Task<wire::Result<std::optional<Found>>> find(Call& call, const Tree& tree, Entr
     if (!looked) co_return service::storage_error(looked.error());
     co_return std::move(found);
   }
-  Found found{parent, std::move(folded), {}, nullptr, {}};
+  Found found{parent, std::move(folded), {}, nullptr, nullptr};
   found.key = entry_key(tree.space(), parent, found.folded);
   auto loaded = co_await service::load_shared<Entry>(call, found.key);
   if (!loaded) co_return loaded.error();
   if (loaded->value == nullptr) co_return std::optional<Found>();
   found.record = std::move(loaded->record);
-  found.entry = *loaded->value;
+  found.entry = std::move(loaded->value);
   co_return std::optional<Found>(std::move(found));
 }
 
 // The root as it is before anything of it was set.
 Found bare_root(const Tree& tree) {
-  Found root{kRootId, {}, entry_key(tree.space(), kRootId, {}), nullptr, {}};
-  root.entry.directory = true;
-  root.entry.id = kRootId;
-  root.entry.changed = tree.share.created;
-  root.entry.smb.created = root.entry.smb.written = root.entry.smb.changed = tree.share.created;
-  return root;
+  Entry root;
+  root.directory = true;
+  root.id = kRootId;
+  root.changed = root.smb.created = root.smb.written = root.smb.changed = tree.share->created;
+  return {kRootId,
+          {},
+          entry_key(tree.space(), kRootId, {}),
+          nullptr,
+          std::make_shared<const Entry>(std::move(root))};
 }
 
 }  // namespace
@@ -86,13 +89,13 @@ std::vector<EntryId> Way::ancestors() const {
   std::vector<EntryId> ids;
   if (to_root()) return ids;
   ids.push_back(kRootId);
-  for (const auto& directory : directories) ids.push_back(directory.entry.id);
+  for (const auto& directory : directories) ids.push_back(directory.entry->id);
   return ids;
 }
 
 std::string Way::path() const {
   std::string path;
-  for (const auto& directory : directories) path.append(directory.entry.name).append("/");
+  for (const auto& directory : directories) path.append(directory.entry->name).append("/");
   return path + name;
 }
 
@@ -102,7 +105,7 @@ Task<wire::Result<Way>> follow(Call& call, const Tree& tree, const Path& path, C
   for (size_t i = 0; i + 1 < path.size(); ++i) {
     auto found = co_await find(call, tree, way.parent(), fold(path[i]));
     if (!found) co_return found.error();
-    if (!*found || !(*found)->entry.directory) co_return wire::Error(missing);
+    if (!*found || !(*found)->entry->directory) co_return wire::Error(missing);
     way.directories.push_back(std::move(**found));
   }
   way.name = path.back();
@@ -126,7 +129,7 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
   auto found = co_await find_entry(call, *tree, *way);
   if (!found) co_return found.error();
   if (!*found) co_return wire::Error(Code::kResourceNotFound);
-  if (kind != Kind::kEither && (*found)->entry.directory != (kind == Kind::kDirectory))
+  if (kind != Kind::kEither && (*found)->entry->directory != (kind == Kind::kDirectory))
     co_return wire::Error(Code::kResourceNotFound);
   co_return Located{std::move(*tree), std::move(*way), std::move(**found)};
 }
@@ -148,8 +151,8 @@ void TreeCommit::enter(const Way& way) {
   if (way.directories.empty()) return;  // The root cannot be deleted.
   const Found& parent = way.directories.back();
   commit_.guards.push_back(parent.guard());
-  if (!parent.entry.deleting) return;
-  Entry kept = parent.entry;
+  if (!parent.entry->deleting) return;
+  Entry kept = *parent.entry;
   kept.deleting = false;
   commit_.writes.push_back({parent.key, service::to_record(kept)});
 }
@@ -159,7 +162,7 @@ void TreeCommit::guard_whole(const Way& way) {
 }
 
 Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content_goes_on) {
-  Entry former = before.entry;
+  Entry former = *before.entry;
   former.deleting = false;
   if (content_goes_on) {
     const auto guard = before.guard();
@@ -178,9 +181,9 @@ Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view f
   const auto key = entry_key(space_, parent, folded);
   commit_.guards.push_back({key, before != nullptr ? before->record : nullptr});
   if (before != nullptr && before->record != nullptr) {
-    const auto& content = before->entry.content;
+    const auto& content = before->entry->content;
     const bool goes_on = heir != nullptr && heir->content.id == content.id && content.id != 0;
-    if (state_.shows(before->entry.generation, state_.current)) {
+    if (state_.shows(before->entry->generation, state_.current)) {
       if (auto kept = co_await preserve(*before, goes_on); !kept) co_return kept.error();
     } else if (!goes_on) {
       auto removed = co_await content::remove(store_, commit_, place(), content);

@@ -6,6 +6,7 @@
 // snapshot was taken meanwhile), and the directory that something is put into.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ struct Found {
   std::string folded;
   store::Key key;
   store::RecordPtr record;  // Null for a root of which nothing was ever set.
-  Entry entry;
+  std::shared_ptr<const Entry> entry;
 
   store::Guard guard() const { return {key, record}; }
 };
@@ -42,7 +43,7 @@ struct Way {
   std::string name;                // The last component, as it was asked for; "" for the root.
   std::string folded;
 
-  EntryId parent() const { return directories.empty() ? kRootId : directories.back().entry.id; }
+  EntryId parent() const { return directories.empty() ? kRootId : directories.back().entry->id; }
   bool to_root() const { return name.empty(); }
   // Ids from the root to the parent; none for the root.
   std::vector<EntryId> ancestors() const;
@@ -66,7 +67,7 @@ struct Located {
   Way way;
   Found found;
 
-  FileKey key() const { return file_key(tree, found.entry.id); }
+  FileKey key() const { return file_key(tree, found.entry->id); }
 };
 Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
 
