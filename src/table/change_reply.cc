@@ -60,9 +60,9 @@ Task<wire::Result<http::Reply>> change_entity(Call& call, Verb verb) {
   auto change = decode_change(call, verb, *body);
   if (!change) co_return change.error();
   changes.push_back(std::move(*change));
-  auto table = co_await load_table(call);
-  if (!table) co_return table.error();
-  auto changed = co_await apply_changes(call, table->space, changes);
+  auto space = co_await find_table(call);
+  if (!space) co_return space.error();
+  auto changed = co_await apply_changes(call, *space, changes);
   if (!changed) co_return changed.error().error;
   co_return change_reply(call, *wanted, changes.front(), changed->front());
 }

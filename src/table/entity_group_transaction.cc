@@ -209,9 +209,9 @@ Outcome run_changes(Call& call, std::string_view content, std::string_view bound
   if (!parts || parts->empty()) co_return malformed();
   auto set = decode_changes(call, *parts);
   if (!set) co_return refused_reply(call, set.error(), true);
-  auto table = co_await load_table(set->items.front()->call);
-  if (!table) co_return refused_reply(call, refusal(0, table.error()), true);
-  auto changed = co_await apply_changes(call, table->space, set->changes);
+  auto space = co_await find_table(set->items.front()->call);
+  if (!space) co_return refused_reply(call, refusal(0, space.error()), true);
+  auto changed = co_await apply_changes(call, *space, set->changes);
   if (!changed) co_return refused_reply(call, changed.error(), set->changes.size() > 1);
   co_return applied_reply(*set, *changed);
 }

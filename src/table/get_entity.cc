@@ -6,14 +6,17 @@
 
 namespace kyanite::table {
 
+namespace {
+constexpr size_t kEnvelopeBytes = 512;  // Names and annotations around the values, roughly.
+}
+
 Outcome get_entity(service::Call& call) {
   auto query = decode_query(call);
   if (!query) co_return query.error();
-  auto table = co_await load_table(call);
-  if (!table) co_return table.error();
+  auto space = co_await find_table(call);
+  if (!space) co_return space.error();
   const auto& keys = *call.target.entity;
-  auto record =
-      co_await call.store().get(store::Key(table->space, kEntities, keys.partition, keys.row));
+  auto record = co_await call.store().get(store::Key(*space, kEntities, keys.partition, keys.row));
   if (!record) co_return service::storage_error(record.error());
   if (*record == nullptr) co_return wire::Error(wire::Code::kResourceNotFound);
   const auto entity = decode_entity(keys.partition, keys.row, (*record)->value);
@@ -22,6 +25,7 @@ Outcome get_entity(service::Call& call) {
   const EntityShape shape{query->metadata, call.endpoint, call.target.account,
                           call.target.container, query->select};
   std::string body;
+  body.reserve((*record)->value.size() + kEnvelopeBytes);
   wire::JsonWriter json(body);
   json.begin_object();
   if (query->metadata != Metadata::kNone)

@@ -98,9 +98,9 @@ std::vector<store::Range> ranges_of(const Call& call, store::SpaceId space,
 Outcome query_entities(Call& call) {
   auto query = decode_query(call);
   if (!query) co_return query.error();
-  auto table = co_await load_table(call);
-  if (!table) co_return table.error();
-  const auto ranges = ranges_of(call, table->space, *query);
+  auto space = co_await find_table(call);
+  if (!space) co_return space.error();
+  const auto ranges = ranges_of(call, *space, *query);
   PageWriter page(call, *query);
   auto read = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
     for (const auto& range : ranges) {

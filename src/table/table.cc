@@ -12,11 +12,12 @@ store::Key table_key(const Call& call, std::string_view name) {
                     ascii_lower(name));
 }
 
-Task<wire::Result<Table>> load_table(Call& call) {
-  auto loaded = co_await service::load<Table>(call, table_key(call, call.target.container));
+Task<wire::Result<store::SpaceId>> find_table(Call& call) {
+  const auto key = table_key(call, call.target.container);
+  auto loaded = co_await service::load_shared<Table>(call, key);
   if (!loaded) co_return loaded.error();
-  if (!loaded->value) co_return wire::Error(wire::Code::kTableNotFound);
-  co_return std::move(*loaded->value);
+  if (loaded->value == nullptr) co_return wire::Error(wire::Code::kTableNotFound);
+  co_return loaded->value->space;
 }
 
 }  // namespace kyanite::table

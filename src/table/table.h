@@ -31,7 +31,8 @@ struct Table {
 
 store::Key table_key(const service::Call& call, std::string_view name);
 
-// The table addressed by an operation on entities; 404 TableNotFound when there is none.
-Task<wire::Result<Table>> load_table(service::Call& call);
+// The space of the table addressed by an operation on entities; 404 TableNotFound when there is
+// none.
+Task<wire::Result<store::SpaceId>> find_table(service::Call& call);
 
 }  // namespace kyanite::table
