@@ -3,9 +3,9 @@
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/log_check.h"
-#include "os/directory.h"
 #include "os/fault.h"
 #include "os/file.h"
 
@@ -23,6 +23,7 @@ using rocksdb::IOStatus;
 using rocksdb::Slice;
 
 constexpr uint64_t kZeroStep = 1 << 20;
+constexpr size_t kReadBytes = 1 << 20;
 
 IOStatus status_of(int code, const std::string& what) {
   if (code == 0) return IOStatus::OK();
@@ -148,8 +149,8 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<FSSequentialFile>* result,
                              IODebugContext* debug) override {
-    if (path.ends_with(".log")) return open_log(path, result);
-    return FileSystemWrapper::NewSequentialFile(path, options, result, debug);
+    auto opened = FileSystemWrapper::NewSequentialFile(path, options, result, debug);
+    return opened.ok() && path.ends_with(".log") ? check_log(path, *result) : opened;
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
@@ -158,14 +159,21 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
   }
 
  private:
-  static IOStatus open_log(const std::string& path, std::unique_ptr<FSSequentialFile>* result) {
-    auto bytes = os::read_text(path);
-    if (!bytes) return status_of(bytes.error().code, bytes.error().what);
-    if (const auto place = find_damage(*bytes)) {
+  // Puts the log's bytes in the place of the file, if they are undamaged.
+  static IOStatus check_log(const std::string& path, std::unique_ptr<FSSequentialFile>& file) {
+    std::string bytes;
+    std::vector<char> scratch(kReadBytes);
+    Slice some;
+    do {
+      auto read = file->Read(scratch.size(), IOOptions(), &some, scratch.data(), nullptr);
+      if (!read.ok()) return read;
+      bytes.append(some.data(), some.size());
+    } while (!some.empty());
+    if (const auto place = find_damage(bytes)) {
       return IOStatus::Corruption(path + " is damaged at byte " + std::to_string(*place),
                                   "acknowledged commits follow; nothing was changed");
     }
-    *result = std::make_unique<CheckedLog>(std::move(*bytes));
+    file = std::make_unique<CheckedLog>(std::move(bytes));
     return IOStatus::OK();
   }
   static IOStatus new_log(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
