@@ -102,15 +102,18 @@ test('1,000 snapshots and copies of 100 GiB cost no bytes', { timeout: 600_000 }
   assert.deepEqual((await contentOf(small.withSnapshot(snapshot), BLOCK - 2, 4)), blockOf(1).subarray(2, 6));
 
   const copy = container.getBlockBlobClient('copied');
-  const began = performance.now();
-  const { copyStatus } = await (await copy.beginCopyFromURL(large.url)).pollUntilDone();
-  const took = performance.now() - began;
-  assert.equal(copyStatus, 'success');
+  let fastest = Infinity;
+  for (let i = 0; i < 5; ++i) {
+    const began = performance.now();
+    const { copyStatus } = await (await copy.beginCopyFromURL(large.url)).pollUntilDone();
+    fastest = Math.min(fastest, performance.now() - began);
+    assert.equal(copyStatus, 'success');
+  }
   assert.equal((await copy.getProperties()).contentLength, blocks * BLOCK);
   for (const offset of [0, 12_345 * MIB + 1, blocks * BLOCK - 4]) {
     assert.deepEqual(await contentOf(copy, offset, 4), await contentOf(large, offset, 4));
   }
-  // At the speed of a disk it would take minutes.
-  assert.ok(took < 5_000, `${took} ms`);
+  // At the speed of a disk it would take minutes. Several, as this machine may be busy with other tests.
+  assert.ok(fastest < 500, `${fastest} ms`);
   assert.equal(await extentBytes(), before);
 });
