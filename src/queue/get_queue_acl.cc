@@ -7,7 +7,8 @@ namespace kyanite::queue {
 Outcome get_queue_acl(service::Call& call) {
   auto queue = co_await load_queue(call);
   if (!queue) co_return queue.error();
-  const std::vector<auth::AccessPolicy> policies(queue->policies.begin(), queue->policies.end());
+  const std::vector<auth::AccessPolicy> policies((*queue)->policies.begin(),
+                                                 (*queue)->policies.end());
   co_return uncached_document(service::write_access_policies(policies));
 }
 

@@ -19,11 +19,12 @@ store::Key queue_key(const Call& call) {
                     call.target.container);
 }
 
-Task<wire::Result<Queue>> load_queue(Call& call) {
-  auto loaded = co_await service::load<Queue>(call, queue_key(call));
+Task<wire::Result<std::shared_ptr<const Queue>>> load_queue(Call& call) {
+  const auto key = queue_key(call);
+  auto loaded = co_await service::load_shared<Queue>(call, key);
   if (!loaded) co_return loaded.error();
-  if (!loaded->value) co_return wire::Error(wire::Code::kQueueNotFound);
-  co_return std::move(*loaded->value);
+  if (loaded->value == nullptr) co_return wire::Error(wire::Code::kQueueNotFound);
+  co_return std::move(loaded->value);
 }
 
 Messages messages_of(const Call& call, const Queue& queue) {
@@ -33,7 +34,7 @@ Messages messages_of(const Call& call, const Queue& queue) {
 Task<wire::Result<Messages>> open_messages(Call& call) {
   auto queue = co_await load_queue(call);
   if (!queue) co_return queue.error();
-  co_return messages_of(call, *queue);
+  co_return messages_of(call, **queue);
 }
 
 Task<wire::Result<http::Reply>> abandon_messages(Call& call,

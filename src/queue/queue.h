@@ -1,6 +1,8 @@
 // Reading and changing queues.
 #pragma once
 
+#include <memory>
+
 #include "base/task.h"
 #include "queue/loader.h"
 #include "queue/records.h"
@@ -13,7 +15,7 @@ namespace kyanite::queue {
 store::Key queue_key(const service::Call& call);
 
 // The addressed queue; 404 QueueNotFound when there is none.
-Task<wire::Result<Queue>> load_queue(service::Call& call);
+Task<wire::Result<std::shared_ptr<const Queue>>> load_queue(service::Call& call);
 
 Messages messages_of(const service::Call& call, const Queue& queue);
 // Those of the addressed queue, or 404.

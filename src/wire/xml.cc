@@ -1,5 +1,7 @@
 #include "wire/xml.h"
 
+#include <array>
+#include <cstdint>
 #include <utility>
 
 #include "base/bytes.h"
@@ -7,32 +9,23 @@
 namespace kyanite::wire {
 
 namespace {
+// What stands for a character that cannot stand for itself; empty for all others.
+constexpr auto kReferences = [] {
+  std::array<std::string_view, 256> references{};
+  references['&'] = "&amp;";
+  references['<'] = "&lt;";
+  references['>'] = "&gt;";
+  references['"'] = "&quot;";
+  references['\''] = "&apos;";
+  references['\r'] = "&#xD;";  // A bare one would reach the reader as a line feed.
+  return references;
+}();
+
 void append_escaped(std::string& out, std::string_view text) {
   size_t start = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    std::string_view with;
-    switch (text[i]) {
-      case '&':
-        with = "&amp;";
-        break;
-      case '<':
-        with = "&lt;";
-        break;
-      case '>':
-        with = "&gt;";
-        break;
-      case '"':
-        with = "&quot;";
-        break;
-      case '\'':
-        with = "&apos;";
-        break;
-      case '\r':
-        with = "&#xD;";  // A bare one would reach the reader as a line feed.
-        break;
-      default:
-        continue;
-    }
+    const std::string_view with = kReferences[static_cast<uint8_t>(text[i])];
+    if (with.empty()) continue;
     out.append(text.substr(start, i - start)).append(with);
     start = i + 1;
   }
