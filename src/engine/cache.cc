@@ -1,5 +1,7 @@
 #include "engine/cache.h"
 
+#include "base/check.h"
+
 namespace kyanite::engine {
 
 namespace {
@@ -33,7 +35,7 @@ RecordCache::Found RecordCache::find(std::string_view key) {
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   auto found = shard.entries.find(key);
-  if (found == shard.entries.end()) {
+  if (found == shard.entries.end() || found->second.in_doubt) {
     add(shard.misses, 1);
     return {false, nullptr, shard.version};
   }
@@ -46,12 +48,21 @@ RecordCache::Found RecordCache::find(std::string_view key) {
 void RecordCache::fill(std::string_view key, store::RecordPtr record, uint64_t version) {
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
-  if (shard.version == version) set(shard, key, std::move(record));
+  if (shard.version == version && !shard.writing.contains(key)) set(shard, key, std::move(record));
+}
+
+void RecordCache::begin_write(std::string_view key) {
+  Shard& shard = shard_of(key);
+  std::lock_guard lock(shard.mutex);
+  shard.writing.insert(key);
+  if (auto found = shard.entries.find(key); found != shard.entries.end())
+    found->second.in_doubt = true;
 }
 
 void RecordCache::put(std::string_view key, store::RecordPtr record) {
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
+  CHECK(shard.writing.erase(key) == 1);
   ++shard.version;
   set(shard, key, std::move(record));
 }
@@ -60,6 +71,7 @@ void RecordCache::clear() {
   for (auto& shard : shards_) {
     std::lock_guard lock(shard.mutex);
     ++shard.version;
+    shard.writing.clear();
     shard.entries.clear();
     shard.newest = shard.oldest = shard.hand = nullptr;
     shard.bytes = 0;
@@ -76,6 +88,7 @@ void RecordCache::set(Shard& shard, std::string_view key, store::RecordPtr recor
     shard.newest = &*found;
   }
   found->second.record = std::move(record);
+  found->second.in_doubt = false;
   charge(shard, *found);
   while (shard.bytes > shard_budget_ && !shard.entries.empty()) evict_one(shard);
 }

@@ -1,6 +1,8 @@
 // Records in memory, absent ones included, within a budget of bytes. Holds exactly what is
 // committed: the committer puts every record it wrote, and whoever reads one from the database may
-// add it only if no commit touched that part of the cache meanwhile.
+// add it only if no commit touched that part of the cache meanwhile. While a batch is being written
+// its records are not known here, so that they change for everyone in the one instant when they
+// change in the database, and all of them together.
 #pragma once
 
 #include <array>
@@ -9,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "store/store.h"
 
@@ -26,9 +29,12 @@ class RecordCache {
   Found find(std::string_view key);
   // Adds what the database said after find() gave `version`, unless a commit came between.
   void fill(std::string_view key, store::RecordPtr record, uint64_t version);
-  // Sets what was just committed.
+  // Forgets the record: it is about to be written. Until put(), up to when `key` must stay valid,
+  // the database alone tells how it is.
+  void begin_write(std::string_view key);
+  // Sets what was just committed. Ends what begin_write() began.
   void put(std::string_view key, store::RecordPtr record);
-  // Forgets everything and refuses what is being filled in.
+  // Forgets everything, writes that have begun among it, and refuses what is being filled in.
   void clear();
 
   uint64_t hits() const { return sum(&Shard::hits); }
@@ -48,6 +54,7 @@ class RecordCache {
     store::RecordPtr record;
     size_t bytes = 0;
     bool used = false;
+    bool in_doubt = false;  // Being written.
     Entries::value_type* newer = nullptr;
     Entries::value_type* older = nullptr;
   };
@@ -58,6 +65,7 @@ class RecordCache {
     Entries::value_type* oldest = nullptr;
     Entries::value_type* hand = nullptr;
     uint64_t version = 0;
+    std::unordered_set<std::string_view> writing;  // Keys that must not be filled in.
     std::atomic<uint64_t> bytes{0};
     std::atomic<uint64_t> hits{0};
     std::atomic<uint64_t> misses{0};

@@ -104,6 +104,7 @@ store::Result<RecordPtr> Committer::current(const std::string& key) {
 
 store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
   if (writes.Count() == 0) return {};
+  for (const auto& [key, record] : staged_) cache_.begin_write(key);
   const auto start = std::chrono::steady_clock::now();
   auto written = records_.write(writes);
   counters_.sync_nanos += static_cast<uint64_t>((std::chrono::steady_clock::now() - start).count());
@@ -114,13 +115,7 @@ store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
     return written;
   }
   // Of several writes to one key only the last: readers must not see the ones before it.
-  // What is there comes before what is gone: a reader that misses a record which an older one led
-  // it to finds the newer one when it looks again.
-  for (const bool gone : {false, true}) {
-    for (const auto& [key, record] : staged_) {
-      if ((record == nullptr) == gone) cache_.put(key, record);
-    }
-  }
+  for (const auto& [key, record] : staged_) cache_.put(key, record);
   return {};
 }
 
