@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "blob/service.h"
 #include "blob/website.h"
-#include "engine/engine.h"
 #include "file/service.h"
 #include "front/front.h"
 #include "net/client.h"
@@ -21,9 +20,9 @@
 #include "server/admin.h"
 #include "server/background.h"
 #include "server/metrics.h"
+#include "server/open_store.h"
 #include "server/settings.h"
 #include "server/start_text.h"
-#include "store/memory.h"
 #include "table/service.h"
 
 namespace kyanite::server {
@@ -61,21 +60,6 @@ struct Hosted {
   front::Metrics metrics;
   front::Front front;
 };
-
-struct OpenStore {
-  std::unique_ptr<store::Store> store;
-  const engine::Engine* engine = nullptr;  // Null when nothing is kept.
-};
-
-Result<OpenStore, std::string> open_store(const Options& options) {
-  if (options.in_memory) return OpenStore{std::make_unique<store::MemoryStore>(), nullptr};
-  engine::Options engine_options;
-  engine_options.location = options.location;
-  auto engine = engine::Engine::open(std::move(engine_options));
-  if (!engine) return Failure{engine.error()};
-  const engine::Engine* view = engine->get();
-  return OpenStore{std::move(*engine), view};
-}
 
 net::Options net_options(const Options& options) {
   net::Options result;

@@ -57,6 +57,12 @@ class Connection:
         self.gate = gate or Gate()
         self._reader = self._writer = None
 
+    @classmethod
+    def to(cls, url, account, key, **more):
+        """A connection to the service at this URL."""
+        where = urllib.parse.urlsplit(url)
+        return cls(where.hostname, where.port, account, key, **more)
+
     async def request(self, method, path, query=None, headers=None, body=b""):
         """`path` is below the account: /container/blob."""
         if self.gate.closed:

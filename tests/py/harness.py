@@ -28,7 +28,7 @@ FREE_PORTS = [word for name in ("blob", "queue", "table", "file", "admin") for w
 class Server:
     """A running server. Flags are added to those that set ports and location."""
 
-    def __init__(self, *flags, location=None, env=None):
+    def __init__(self, *flags, location=None, env=None, binary=BINARY):
         self._own_location = None
         if location is None and "--inMemoryPersistence" not in flags:
             self._own_location = location = tempfile.mkdtemp(prefix="kyanite-test-")
@@ -36,7 +36,7 @@ class Server:
         self._log = tempfile.TemporaryFile()
         where = ["--location", location] if location else []
         self.process = subprocess.Popen(
-            [BINARY, *FREE_PORTS, *where, *flags],
+            [binary, *FREE_PORTS, *where, *flags],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env={**os.environ, **(env or {})})
         self.output = self._read_until_ready()
         self.connection_string = re.search(r"^  (DefaultEndpointsProtocol=.*)$", self.output, re.MULTILINE)[1]

@@ -3,6 +3,7 @@ the state before and the state after its one change in flight. A transaction is 
 
 import json
 
+import changeset
 from client import Disconnected
 from owner import Wrong
 
@@ -111,21 +112,15 @@ class TableClient:
         for number, row in enumerate(f"row{row}" for row in rows):
             if number == 0 and row in after:
                 del after[row]
-                parts.append(f"DELETE {self._path(row)} HTTP/1.1\r\nIf-Match: *\r\nAccept: {JSON}\r\n\r\n")
+                parts.append(("DELETE", self._path(row), {"If-Match": "*", "Accept": JSON}, b""))
                 continue
             entity = self._entity(row)
             after[row] = (entity["Version"], None)
-            body = json.dumps(entity)
-            parts.append(f"PUT {self._path(row)} HTTP/1.1\r\nContent-Type: application/json\r\nAccept: {JSON}\r\n"
-                         f"Content-Length: {len(body)}\r\n\r\n{body}")
-        part_head = "--changes\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
-        body = ("--batch\r\nContent-Type: multipart/mixed; boundary=changes\r\n\r\n"
-                + "".join(part_head + part.replace(" /", " http://127.0.0.1/devstoreaccount1/", 1) + "\r\n" for part in parts)
-                + "--changes--\r\n--batch--\r\n")
-        reply = await self._change(connection, after, 202, "POST", "/$batch",
-                                   {"Content-Type": "multipart/mixed; boundary=batch"}, body.encode())
-        done = reply.body.count(b"HTTP/1.1 204")
-        if done != len(parts):
+            parts.append(("PUT", self._path(row), {"Content-Type": "application/json", "Accept": JSON},
+                          json.dumps(entity).encode()))
+        reply = await self._change(connection, after, 202, "POST", "/$batch", changeset.HEADERS, changeset.encode(parts))
+        done = [part.status for part in changeset.replies(reply.body)]
+        if done != [204] * len(parts):
             raise Wrong(f"a transaction of {len(parts)} says {done} were done: {reply.body[:1000]}")
 
     async def check(self, connection):

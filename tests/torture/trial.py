@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-import urllib.parse
 
 import files
 import harness
@@ -100,8 +99,7 @@ class Run:
         shutil.rmtree(self.scratch)
 
     def connect(self, service="Blob", account=PLAIN, gate=None):
-        where = urllib.parse.urlsplit(self.server.url(service))
-        return Connection(where.hostname, where.port, account, harness.KEY, table=service == "Table", gate=gate)
+        return Connection.to(self.server.url(service), account, harness.KEY, table=service == "Table", gate=gate)
 
     async def prepare(self):
         await self.crew.create(self.connect)

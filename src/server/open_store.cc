@@ -1,0 +1,17 @@
+#include "server/open_store.h"
+
+#include "store/memory.h"
+
+namespace kyanite::server {
+
+Result<OpenStore, std::string> open_store(const Options& options) {
+  if (options.in_memory) return OpenStore{std::make_unique<store::MemoryStore>(), nullptr};
+  engine::Options engine_options;
+  engine_options.location = options.location;
+  auto engine = engine::Engine::open(std::move(engine_options));
+  if (!engine) return Failure{engine.error()};
+  const engine::Engine* view = engine->get();
+  return OpenStore{std::move(*engine), view};
+}
+
+}  // namespace kyanite::server

@@ -1,0 +1,82 @@
+"""Histories: what clients asked for, when, and what they were told."""
+
+import asyncio
+import dataclasses
+import json
+import time
+
+from client import Disconnected
+
+
+class Unexpected(Exception):
+    """A reply that no state of any object explains."""
+
+
+@dataclasses.dataclass
+class Operation:
+    """Times are microseconds of one clock. An operation takes effect at one instant between `call` and `end`; one without an
+    end, whose reply never came, at any instant after `call` or never."""
+
+    client: int
+    call: int
+    end: int | None
+    request: dict
+    outcome: tuple | None = None  # What the reply says, in the words of the model; None: no reply.
+    made: object = None  # What the server was free to choose: ETags, receipts.
+
+    def as_json(self, kind, name):
+        return json.dumps({"kind": kind, "object": name, **dataclasses.asdict(self)})
+
+    @staticmethod
+    def from_json(line):
+        """Kind, name of the object, operation."""
+        fields = json.loads(line)
+        kind, name = fields.pop("kind"), fields.pop("object")
+        fields["outcome"] = frozen(fields["outcome"])
+        return kind, name, Operation(**fields)
+
+
+def frozen(value):
+    """Lists, as JSON has them, as tuples, as outcomes have them."""
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+
+def now_us():
+    return time.monotonic_ns() // 1000
+
+
+class Recorder:
+    """Sends requests and writes down what becomes of them."""
+
+    LONGEST_WAIT_S = 0.004  # Of a client that hangs up.
+
+    def __init__(self, hang_ups):
+        self.operations = []
+        self._hang_ups = hang_ups  # How many of a hundred requests are abandoned by their client.
+
+    async def request(self, client, request, understand, method, path, query=None, headers=None, body=b""):
+        """`understand(reply)` gives outcome and made. The operation as it was written down; None when nobody knows what became
+        of it, or when the server was too busy, which changes nothing."""
+        operation = Operation(client.number, 0, None, request)
+        wait_s = client.random.random() * self.LONGEST_WAIT_S if client.random.randrange(100) < self._hang_ups else None
+        self.operations.append(operation)
+        operation.call = now_us()
+        try:
+            async with asyncio.timeout(wait_s):
+                reply = await client.connection.request(method, path, query, headers, body)
+        except Disconnected:
+            return None
+        except TimeoutError:
+            client.connection.close()
+            return None
+        end = now_us()
+        if reply.status == 503:
+            self.operations.remove(operation)
+            return None
+        try:
+            operation.outcome, operation.made = understand(reply)
+        except (KeyError, ValueError, AttributeError, TypeError) as error:
+            raise Unexpected(f"{method} {path} {query or ''} {headers or ''}: {reply.status} {reply.headers} "
+                             f"{reply.body[:500]} ({error!r})") from error
+        operation.end = end
+        return operation

@@ -1,0 +1,320 @@
+"""./dev history: its search on histories written by hand, a short run, and the proof that it finds faults."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "history"))
+
+import blobs
+import checker
+import explain
+import leases
+import queues
+import tables
+from record import Operation
+
+TIMEOUT_S = 300
+
+
+def history(*lines):
+    """Operations from (call, end, request, outcome, made). Every one has a client of its own."""
+    return [Operation(client, call, end, request, outcome, made)
+            for client, (call, end, request, outcome, made) in enumerate(lines)]
+
+
+class SearchCase(unittest.TestCase):
+    kind = None
+
+    def assert_order(self, *lines):
+        self.assertIsNone(self.check_history(lines))
+
+    def assert_no_order(self, *lines):
+        violation = self.check_history(lines)
+        self.assertIsNotNone(violation)
+        return violation
+
+    def check_history(self, lines):
+        return checker.check(self.kind.Model(), history(*lines))
+
+
+class BlobSearch(SearchCase):
+    kind = blobs
+
+    @staticmethod
+    def put(call, end, value, made, if_match=None, only_new=False, status=201):
+        outcome = None if end is None else (status,)
+        return call, end, {"do": "put", "value": value, "if_match": if_match, "only_new": only_new}, outcome, made
+
+    @staticmethod
+    def get(call, end, value=None, tag=None):
+        return call, end, {"do": "get"}, (200, value, tag) if value else (404,), None
+
+    @staticmethod
+    def delete(call, end, if_match=None, status=202):
+        return call, end, {"do": "delete", "if_match": if_match}, None if end is None else (status,), None
+
+    def test_one_after_the_other(self):
+        self.assert_order(self.get(0, 1), self.put(2, 3, "a", "A"), self.get(4, 5, "a", "A"),
+                          self.put(6, 7, "b", "B", if_match="A"), self.put(8, 9, "c", None, if_match="A", status=412),
+                          self.delete(10, 11), self.delete(12, 13, status=404))
+
+    def test_what_overlaps_has_any_order(self):
+        self.assert_order(self.put(0, 10, "a", "A"), self.put(1, 9, "b", "B"), self.get(2, 3), self.get(4, 5, "b", "B"),
+                          self.get(6, 7, "a", "A"), self.get(11, 12, "a", "A"))
+
+    def test_stale_read(self):
+        self.assert_no_order(self.put(0, 1, "a", "A"), self.put(2, 3, "b", "B"), self.get(4, 5, "a", "A"))
+
+    def test_two_readers_disagree_about_the_order(self):
+        self.assert_no_order(self.put(0, 20, "a", "A"), self.put(0, 20, "b", "B"), self.get(1, 2, "a", "A"),
+                             self.get(3, 4, "b", "B"), self.get(5, 6, "a", "A"))
+
+    def test_lost_update(self):
+        self.assert_no_order(self.put(0, 1, "a", "A"), self.put(2, 5, "b", "B", if_match="A"),
+                             self.put(3, 6, "c", "C", if_match="A"))
+
+    def test_two_create_what_only_one_may(self):
+        self.assert_no_order(self.put(0, 5, "a", "A", only_new=True), self.put(0, 5, "b", "B", only_new=True))
+
+    def test_wrongly_refused(self):
+        self.assert_no_order(self.put(0, 1, "a", "A"), self.put(2, 3, "b", None, if_match="A", status=412))
+
+    def test_contents_and_tag_of_different_writes(self):
+        self.assert_no_order(self.put(0, 1, "a", "A"), self.put(0, 1, "b", "B"), self.get(2, 3, "a", "B"))
+
+    def test_what_had_no_reply_happens_later_or_never(self):
+        lost = self.put(0, None, "a", None)
+        self.assert_order(lost, self.get(1, 2), self.get(3, 4))
+        self.assert_order(lost, self.get(1, 2), self.get(3, 4, "a", "A"), self.put(5, 6, "b", "B", if_match="A"))
+        self.assert_no_order(lost, self.get(1, 2, "a", "A"), self.get(3, 4))
+        self.assert_no_order(self.get(1, 2, "a", "A"), self.put(3, None, "a", None))
+
+    def test_a_read_that_comes_back_only_happened_once(self):
+        self.assert_no_order(self.put(0, None, "a", None), self.get(1, 2, "a", "A"), self.delete(3, 4), self.get(5, 6, "a", "A"))
+
+    def test_the_excerpt_is_small_and_says_why(self):
+        reads = [self.get(10 * i, 10 * i + 1, "a", "A") for i in range(1, 50)]
+        violation = self.assert_no_order(self.put(0, 1, "a", "A"), *reads, self.put(600, 601, "b", "B"),
+                                         self.get(700, 701, "a", "A"), self.put(800, 801, "c", "C"))
+        self.assertEqual([operation.request["do"] for operation in violation.operations], ["put", "put", "get"])
+        text = explain.explain("blob", "x", violation, blobs.Model())
+        self.assertIn("get -> 200 a A, should be 200 b B", text)
+
+    def test_a_search_that_would_take_too_long_is_given_up(self):
+        puts = [self.put(0, 1000, f"v{i}", f"T{i}") for i in range(24)]
+        most, checker.MOST_CONFIGURATIONS = checker.MOST_CONFIGURATIONS, 1000
+        try:
+            with self.assertRaises(checker.Undecided):
+                self.check_history([*puts, self.get(1001, 1002, "never", "put")])
+        finally:
+            checker.MOST_CONFIGURATIONS = most
+
+
+class LeaseSearch(SearchCase):
+    kind = leases
+
+    @staticmethod
+    def do(call, end, action, outcome=200, **request):
+        outcome = outcome if isinstance(outcome, tuple) else (outcome,)
+        return call, end, {"do": action, **request}, None if end is None else outcome, None
+
+    def acquire(self, call, end, name, outcome=201):
+        return self.do(call, end, "acquire", outcome, id=name, infinite=True)
+
+    def put(self, call, end, value, name=None, outcome=201):
+        return self.do(call, end, "put", outcome, value=value, id=name)
+
+    def test_hand_over(self):
+        self.assert_order(self.acquire(0, 1, "x"), self.put(2, 3, "a", "x"),
+                          self.put(4, 5, "b", None, (412, "LeaseIdMissing")),
+                          self.acquire(6, 7, "y", (409, "LeaseAlreadyPresent")),
+                          self.do(8, 9, "release", id="x"), self.acquire(10, 11, "y"), self.put(12, 13, "c", "y"),
+                          self.do(14, 15, "break", 202, period=None),
+                          self.put(16, 17, "d", "y", (412, "LeaseLost")), self.put(18, 19, "e"))
+
+    def test_two_holders(self):
+        self.assert_no_order(self.acquire(0, 1, "x"), self.acquire(2, 3, "y"))
+        self.assert_no_order(self.acquire(0, 5, "x"), self.acquire(0, 5, "y"))
+
+    def test_two_holders_one_after_a_break(self):
+        self.assert_order(self.acquire(0, 5, "x"), self.acquire(0, 5, "y"), self.do(0, 5, "break", 202, period=0))
+
+    def test_a_write_beside_a_lease(self):
+        self.assert_no_order(self.acquire(0, 1, "x"), self.put(2, 3, "a"))
+        self.assert_no_order(self.acquire(0, 1, "x"), self.put(2, 3, "a", "y"))
+        self.assert_order(self.acquire(0, 3, "x"), self.put(2, 5, "a"))
+
+    def test_a_write_after_a_lease_was_lost(self):
+        self.assert_no_order(self.acquire(0, 1, "x"), self.do(2, 3, "release", id="x"), self.put(4, 5, "a", "x"))
+
+    def test_a_lease_that_may_have_been_released(self):
+        self.assert_order(self.acquire(0, 1, "x"), self.do(2, None, "release", id="x"), self.put(4, 5, "a"))
+
+
+class PartitionSearch(SearchCase):
+    kind = tables
+
+    @staticmethod
+    def change(call, end, *changes, outcome=(204,)):
+        """A change is (verb, row, value, If-Match). The tag of a value is the value in capitals."""
+        request = {"do": "change", "changes": [{"verb": verb, "row": row, "if_match": condition, "a": value, "b": None}
+                                               for verb, row, value, condition in changes]}
+        tags = [value and value.upper() for _, _, value, _ in changes] if end is not None and outcome == (204,) else None
+        return call, end, request, None if end is None else outcome, tags
+
+    @staticmethod
+    def query(call, end, *values):
+        rows = [value and (value, None, value.upper()) for value in values]
+        return call, end, {"do": "query"}, (200, tuple(rows + [None] * (tables.ROWS - len(rows)))), None
+
+    @staticmethod
+    def get(call, end, row, value):
+        return call, end, {"do": "get", "row": row}, (200, (value, None, value.upper())), None
+
+    BEGIN = ("insert", 0, "a", None), ("insert", 1, "b", None)
+    NEXT = ("replace", 0, "c", "A"), ("replace", 1, "d", "B")
+
+    def test_transactions_and_queries(self):
+        self.assert_order(self.change(0, 1, *self.BEGIN), self.query(2, 3, "a", "b"),
+                          self.change(4, 9, *self.NEXT), self.query(4, 9, "a", "b"), self.query(4, 9, "c", "d"),
+                          self.change(10, 11, ("delete", 0, None, "*"), ("insert", 1, "e", None), outcome=(409, 1)),
+                          self.query(12, 13, "c", "d"))
+
+    def test_fractured_read(self):
+        self.assert_no_order(self.change(0, 1, *self.BEGIN), self.change(4, 9, *self.NEXT), self.query(5, 8, "c", "b"))
+
+    def test_fractured_read_of_what_had_no_reply(self):
+        self.assert_no_order(self.change(0, 1, *self.BEGIN), self.change(4, None, *self.NEXT), self.query(5, 8, "a", "d"))
+
+    def test_two_point_reads_see_half_a_transaction(self):
+        begin, change = self.change(0, 1, *self.BEGIN), self.change(4, 20, *self.NEXT)
+        self.assert_order(begin, change, self.get(5, 6, 1, "b"), self.get(7, 8, 0, "c"), self.get(9, 10, 1, "d"))
+        self.assert_no_order(begin, change, self.get(5, 6, 0, "c"), self.get(7, 8, 1, "b"))
+
+    def test_a_query_runs_ahead_of_a_point_read(self):
+        self.assert_no_order(self.change(0, 1, *self.BEGIN), self.change(4, 20, *self.NEXT), self.query(5, 6, "c", "d"),
+                             self.get(7, 8, 0, "a"))
+
+    def test_write_skew(self):
+        self.assert_no_order(self.change(0, 1, *self.BEGIN),
+                             self.change(2, 9, ("replace", 0, "c", "A"), ("merge", 1, "d", "B")),
+                             self.change(2, 9, ("replace", 1, "e", "B"), ("merge", 0, "f", "A")))
+
+    def test_a_refused_transaction_left_something(self):
+        self.assert_no_order(self.change(0, 1, *self.BEGIN),
+                             self.change(2, 3, ("replace", 0, "c", None), ("insert", 1, "d", None), outcome=(409, 1)),
+                             self.query(4, 5, "c", "b"))
+
+
+class MessageSearch(SearchCase):
+    kind = queues
+    SECOND = 1_000_000
+
+    def check_history(self, lines):
+        for operations in queues.split(history(*lines)).values():
+            if (violation := checker.check(queues.Model(), operations)) is not None:
+                return violation
+        return None
+
+    @staticmethod
+    def put(call, end, receipt="r0", text="m 0"):
+        return call, end, {"do": "put", "text": text, "visibility_s": 0}, (201,), ("id", receipt)
+
+    @staticmethod
+    def take(call, end, receipt, count, visibility_s=30, text="m 0"):
+        made = None if end is None else [("id", receipt, text, count)]
+        return call, end, {"do": "get", "visibility_s": visibility_s}, None if end is None else ("got",), made
+
+    @staticmethod
+    def update(call, end, receipt, made, outcome=(204,), visibility_s=0, text=None):
+        return call, end, {"do": "update", "id": "id", "receipt": receipt, "text": text, "visibility_s": visibility_s}, outcome, made
+
+    @staticmethod
+    def delete(call, end, receipt, outcome=(204,)):
+        return call, end, {"do": "delete", "id": "id", "receipt": receipt}, outcome, None
+
+    @staticmethod
+    def empty(call, end):
+        return call, end, {"do": "empty", "visibility_s": 30}, ("empty",), []
+
+    def test_taken_given_back_and_deleted(self):
+        self.assert_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r0", ("not there",)),
+                          self.update(6, 7, "r1", "r2", text="m 1"), self.take(8, 9, "r3", 2, text="m 1"),
+                          self.delete(10, 11, "r2", ("not there",)), self.delete(12, 13, "r3"), self.empty(14, 15))
+
+    def test_two_consumers_within_the_time_out(self):
+        late = 30 * self.SECOND
+        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.take(4, 5, "r2", 2))
+        self.assert_no_order(self.put(0, 1), self.take(2, 9, "r1", 1), self.take(2, 9, "r2", 1))
+        self.assert_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.take(late, late + 2, "r2", 2))
+
+    def test_the_same_receipt_twice(self):
+        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.update(4, 9, "r1", "r2"), self.delete(4, 9, "r1"))
+
+    def test_a_stale_receipt(self):
+        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r0"))
+
+    def test_a_deleted_message_comes_back(self):
+        late = 100 * self.SECOND
+        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r1"), self.take(late, late + 1, "r2", 2))
+
+    def test_a_lost_message(self):
+        late = self.SECOND
+        self.assert_no_order(self.put(0, 1), self.empty(late, late + 1))
+        self.assert_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.empty(late, late + 1))
+        self.assert_order(self.put(0, 1), self.take(2, None, None, 1), self.empty(late, late + 1))
+
+    def test_a_lost_text(self):
+        self.assert_no_order(self.put(0, 1), self.update(2, 3, "r0", "r1", text="m 1"), self.take(4, 5, "r2", 1, text="m 0"))
+
+    def test_what_nobody_put(self):
+        self.assert_no_order(self.take(0, 1, "r1", 1))
+
+
+class Runs(unittest.TestCase):
+    def run_history(self, *arguments):
+        command = [sys.executable, str(ROOT / "tests" / "history" / "history.py"), *arguments]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S)
+        return done.returncode, done.stdout + done.stderr
+
+    def assert_order(self, *arguments):
+        code, output = self.run_history(*arguments)
+        self.assertEqual(code, 0, output)
+        self.assertIn("every history has an order", output)
+
+    def test_the_server(self):
+        self.assert_order("--minutes", "0.15")
+
+    def test_the_server_in_memory(self):
+        self.assert_order("--minutes", "0.05", "--memory")
+
+    def test_writers_need_not_wait_in_line(self):
+        self.assert_order("--minutes", "0.05", "--planted", "unordered")
+
+    def test_the_cache_may_be_late(self):
+        self.assert_order("--minutes", "0.05", "--planted", "slow")
+
+    def test_planted_faults_are_found(self):
+        faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
+                  ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"), ("receipt", "message"),
+                  ("visibility", "message"))
+        with tempfile.TemporaryDirectory() as directory:
+            kept = pathlib.Path(directory) / "history.jsonl"
+            for fault, kind in faults:
+                with self.subTest(fault=fault, kind=kind):
+                    code, output = self.run_history("--minutes", "0.5", "--planted", fault, "--only", kind, "--keep", str(kept))
+                    self.assertEqual(code, 1, output)
+                    self.assertIn(f"VIOLATION: no order explains what clients were told about {kind}", output)
+                    self.assertEqual(json.loads(kept.read_text().splitlines()[0])["kind"], kind)
+                    code, output = self.run_history("--check", str(kept))
+                    self.assertEqual(code, 1, output)
+
+
+if __name__ == "__main__":
+    unittest.main()
