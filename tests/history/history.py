@@ -225,8 +225,8 @@ def main():
     began = time.monotonic()
     total, rounds = run_with_server(arguments, seed)
     seconds = time.monotonic() - began
-    print(f"   {rounds} rounds, {total.objects} objects, {total.operations} operations ({total.operations / seconds:.0f} a second), "
-          f"{total.without_reply} without a reply, in {seconds:.1f} s")
+    print(f"   {rounds} rounds, {total.objects} objects, {total.operations} operations "
+          f"({total.operations / seconds:.0f} a second), {total.without_reply} without a reply, in {seconds:.1f} s")
     return report(total, arguments.keep or pathlib.Path(tempfile.gettempdir()) / f"kyanite-history-{seed}.jsonl")
 
 

@@ -1,5 +1,5 @@
-"""A leased blob: who holds the lease writes, nobody else. No lease runs out and no break comes to its end by itself, so time has no
-part in the model; a history that took too long for that says nothing."""
+"""A leased blob: who holds the lease writes, nobody else. No lease runs out and no break comes to its end by itself, so time has
+no part in the model; a history that took too long for that says nothing."""
 
 from blobs import contents, value_of
 

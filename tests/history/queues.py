@@ -1,5 +1,5 @@
-"""Messages of a queue, each an object of its own: whoever takes one has it alone until its time-out, the last receipt alone is good, and
-what was deleted stays gone. A history of the queue is taken apart into histories of messages."""
+"""Messages of a queue, each an object of its own: whoever takes one has it alone until its time-out, the last receipt alone is
+good, and what was deleted stays gone. A history of the queue is taken apart into histories of messages."""
 
 import asyncio
 import dataclasses

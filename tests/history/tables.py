@@ -1,5 +1,5 @@
-"""A partition of a table as one object: every order must explain single entities, transactions on several of them, and queries that
-see them all at once (strict serializability)."""
+"""A partition of a table as one object: every order must explain single entities, transactions on several of them, and queries
+that see them all at once (strict serializability)."""
 
 import json
 

@@ -233,7 +233,8 @@ class MessageSearch(SearchCase):
 
     @staticmethod
     def update(call, end, receipt, made, outcome=(204,), visibility_s=0, text=None):
-        return call, end, {"do": "update", "id": "id", "receipt": receipt, "text": text, "visibility_s": visibility_s}, outcome, made
+        request = {"do": "update", "id": "id", "receipt": receipt, "text": text, "visibility_s": visibility_s}
+        return call, end, request, outcome, made
 
     @staticmethod
     def delete(call, end, receipt, outcome=(204,)):
@@ -262,7 +263,8 @@ class MessageSearch(SearchCase):
 
     def test_a_deleted_message_comes_back(self):
         late = 100 * self.SECOND
-        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r1"), self.take(late, late + 1, "r2", 2))
+        self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r1"),
+                             self.take(late, late + 1, "r2", 2))
 
     def test_a_lost_message(self):
         late = self.SECOND
@@ -302,8 +304,8 @@ class Runs(unittest.TestCase):
 
     def test_planted_faults_are_found(self):
         faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
-                  ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"), ("receipt", "message"),
-                  ("visibility", "message"))
+                  ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
+                  ("receipt", "message"), ("visibility", "message"))
         with tempfile.TemporaryDirectory() as directory:
             kept = pathlib.Path(directory) / "history.jsonl"
             for fault, kind in faults:
