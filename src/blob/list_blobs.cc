@@ -44,7 +44,8 @@ class Names {
   }
   void skip_name(std::string_view name) { move(after(name)); }
 
-  bool valid() const { return heads_->valid() || (blocks_ && blocks_->valid()); }
+  // False after an error of either cursor: names would be left out.
+  bool valid() const { return status().ok() && (heads_->valid() || (blocks_ && blocks_->valid())); }
   std::string name() const {
     if (!heads_->valid()) return partition(*blocks_);
     if (!blocks_ || !blocks_->valid()) return partition(*heads_);
@@ -75,7 +76,10 @@ class Names {
     if (blocks_ && blocks_->valid() && partition(*blocks_) == name) skip_name(name);
     return heads;
   }
-  store::Result<void> status() const { return heads_->status(); }
+  store::Result<void> status() const {
+    if (auto status = heads_->status(); !status) return status;
+    return blocks_ ? blocks_->status() : store::Result<void>();
+  }
 
  private:
   std::string after(std::string_view name) const {

@@ -196,6 +196,7 @@ class DirectoryWalk {
 
   // Nothing at the end.
   store::Result<std::optional<Listed<T>>> next() {
+    if (auto status = moved(); !status) return status.error();
     while (deleted_ && deleted_->valid() &&
            (!living_->valid() || name_of(*deleted_) <= name_of(*living_))) {
       auto taken = take<Deleted<T>>(*deleted_);
@@ -207,7 +208,7 @@ class DirectoryWalk {
       }
     }
     if (!living_->valid()) {
-      if (auto status = living_->status(); !status) return status.error();
+      if (auto status = moved(); !status) return status.error();
       return std::optional<Listed<T>>();
     }
     auto taken = take<T>(*living_);
@@ -218,6 +219,11 @@ class DirectoryWalk {
  private:
   using Cursor = store::View::Cursor;
 
+  // A cursor that failed looks as if it were through.
+  store::Result<void> moved() const {
+    if (auto status = living_->status(); !status) return status;
+    return deleted_ ? deleted_->status() : store::Result<void>();
+  }
   static std::unique_ptr<Cursor> scan(const Call& call, const store::View& view,
                                       store::Family family, std::string_view prefix,
                                       std::string_view start) {
