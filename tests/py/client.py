@@ -3,10 +3,12 @@ request raises Disconnected and nobody knows whether the server acted on it."""
 
 import asyncio
 import base64
+import contextlib
 import dataclasses
 import email.utils
 import hashlib
 import hmac
+import time
 import urllib.parse
 
 VERSION = "2023-11-03"
@@ -20,11 +22,35 @@ class Disconnected(Exception):
 
 class Gate:
     """What many connections share. Once closed, no further request is sent. Where the server works under faults (`faulty`), an
-    error of its own tells as little about the fate of a request as no reply."""
+    error of its own tells as little about the fate of a request as no reply. `now` is the time that requests are dated with."""
 
-    def __init__(self, faulty=False):
-        self.closed, self.faulty = False, faulty
+    def __init__(self, faulty=False, now=time.time):
+        self.closed, self.faulty, self.now = False, faulty, now
         self.unavailable = 0
+        self._under_way = 0
+        self._may_send = asyncio.Event()
+        self._may_send.set()
+
+    @contextlib.asynccontextmanager
+    async def request(self):
+        """Around each request."""
+        await self._may_send.wait()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+
+    @contextlib.asynccontextmanager
+    async def silence(self):
+        """Meanwhile no request is under way."""
+        self._may_send.clear()
+        while self._under_way:
+            await asyncio.sleep(0.001)
+        try:
+            yield
+        finally:
+            self._may_send.set()
 
     def look_at(self, reply, parts=b""):
         """Raises Disconnected where the reply, or one to a part of a batch, is such an error."""
@@ -64,13 +90,14 @@ class Connection:
         return cls(where.hostname, where.port, account, key, **more)
 
     async def request(self, method, path, query=None, headers=None, body=b""):
-        """`path` is below the account: /container/blob."""
+        """`path` is below the account: /container/blob. `body` may be a function that makes it when it is time to send it."""
         if self.gate.closed:
             self.close()
             raise Disconnected("the work is over")
-        head = self.head(method, path, query or {}, headers or {}, body)
         try:
-            async with asyncio.timeout(REPLY_TIMEOUT_S):
+            async with self.gate.request(), asyncio.timeout(REPLY_TIMEOUT_S):
+                body = body() if callable(body) else body
+                head = self.head(method, path, query or {}, headers or {}, body)
                 if self._writer is None:
                     self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 20)
                 self._writer.write(head + body)
@@ -100,7 +127,7 @@ class Connection:
     def head(self, method, path, query, headers, body):
         """Request line and headers, signed."""
         path = f"/{self._account}{urllib.parse.quote(path, safe=PATH_SAFE)}"
-        fields = {"x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": VERSION,
+        fields = {"x-ms-date": email.utils.formatdate(self.gate.now(), usegmt=True), "x-ms-version": VERSION,
                   **{name.lower(): value for name, value in headers.items()}}
         text = (self._table_text if self._table else self._text)(method, path, query, fields, body)
         signature = base64.b64encode(hmac.digest(self._key, text.encode(), hashlib.sha256)).decode()

@@ -25,6 +25,14 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 FREE_PORTS = [word for name in ("blob", "queue", "table", "file", "admin") for word in (f"--{name}Port", "0")]
 
 
+class NotStarted(RuntimeError):
+    """`code` is that of the process; less than zero: a signal."""
+
+    def __init__(self, code, why):
+        super().__init__(why)
+        self.code = code
+
+
 class Server:
     """A running server. Flags are added to those that set ports and location."""
 
@@ -58,9 +66,8 @@ class Server:
                 watchdog.cancel()
                 return "".join(lines)
         watchdog.cancel()
-        self.process.wait()
         self._remove_location()
-        raise RuntimeError(f"kyanite did not start: {''.join(lines)}{self.log()}")
+        raise NotStarted(self.process.wait(), f"kyanite did not start: {''.join(lines)}{self.log()}")
 
     def log(self):
         self._log.seek(0)

@@ -17,14 +17,20 @@ class BatchChanges:
         return [blob, *self._random.sample(others, min(len(others), MOST - 1))]
 
     async def _batch(self, blobs, afters, status, method, query, headers):
-        body = b""
-        for number, (blob, after) in enumerate(zip(blobs, afters)):
+        for blob, after in zip(blobs, afters):
             blob.pending = after
-            lease = {"x-ms-lease-id": blob.state.lease} if blob.state.lease is not None else {}
-            part = self._connection.head(method, f"/{self.container}/{blob.name}", query, {**headers, **lease}, b"")
-            body += HEAD % number + part
+
+        def body():
+            """Each part is signed, and dated, by itself."""
+            parts = b""
+            for number, blob in enumerate(blobs):
+                lease = {"x-ms-lease-id": blob.state.lease} if blob.state.lease is not None else {}
+                path = f"/{self.container}/{blob.name}"
+                parts += HEAD % number + self._connection.head(method, path, query, {**headers, **lease}, b"")
+            return parts + b"--part--\r\n"
+
         reply = await self._connection.request("POST", f"/{self.container}", {"restype": "container", "comp": "batch"},
-                                               {"content-type": "multipart/mixed; boundary=part"}, body + b"--part--\r\n")
+                                               {"content-type": "multipart/mixed; boundary=part"}, body)
         self._connection.gate.look_at(reply, reply.body)
         if reply.status != 202 or reply.body.count(b"HTTP/1.1 %d" % status) != len(blobs):
             raise Wrong(f"{method} {query} of {[blob.name for blob in blobs]} in a batch: {reply.status} {reply.body[-300:]}")

@@ -56,6 +56,7 @@ class Blob:
         self.pending = None  # What the state is if the change in flight has happened.
         self.version = 0
         self.old_etag = None  # One that no longer matches.
+        self.etags = set()  # All that it ever had.
 
     def next_content(self, length):
         self.version += 1

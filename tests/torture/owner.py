@@ -15,6 +15,15 @@ async def expect(connection, status, method, path, query=None, headers=None, bod
     return reply
 
 
+def brief(what):
+    """For people: no long bytes."""
+    if isinstance(what, bytes):
+        return what if len(what) < 50 else f"{len(what)} bytes {what[:20]}"
+    if isinstance(what, dict):
+        return {name: brief(value) for name, value in what.items()}
+    return type(what)(map(brief, what)) if isinstance(what, (list, tuple)) else what
+
+
 class Owner:
     """Subclasses have step(), one random change, and observe(), what a read shows in the form that shown() gives a state."""
 
@@ -56,8 +65,8 @@ class Owner:
             if self.shown(state) == seen:
                 self.state, self.pending = state, []
                 return None
-        may_be = [self.shown(state) for state in self.pending]
-        return f"{self.name} is {seen}, should be {self.shown(self.state)}{f' or one of {may_be}' if may_be else ''}"
+        may_be = brief([self.shown(state) for state in self.pending])
+        return f"{self.name} is {brief(seen)}, should be {brief(self.shown(self.state))}{f' or one of {may_be}' if may_be else ''}"
 
     def shown(self, state):
         """What reads can show of a state."""

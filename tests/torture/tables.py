@@ -18,6 +18,7 @@ class TableClient:
         self.rows = {}  # RowKey: (version, ETag). No ETag: not learnt yet.
         self.pending = None
         self._version = 0
+        self._etags = set()  # Of each row with its name, all that it ever had.
         self._report = report
 
     @staticmethod
@@ -61,6 +62,9 @@ class TableClient:
         headers = {"Content-Type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
         after = {**self.rows, row: (entity["Version"], None)}
         reply = await self._change(connection, after, status, method, path or self._path(row), headers, json.dumps(entity).encode())
+        if (row, reply.etag) in self._etags:
+            raise Wrong(f"{method} {row}: an entity had the ETag {reply.etag} before")
+        self._etags.add((row, reply.etag))
         self.rows[row] = (entity["Version"], reply.etag)
 
     async def upsert(self, connection, random):

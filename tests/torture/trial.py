@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import pathlib
 import random
 import shutil
@@ -40,7 +41,7 @@ class Load:
     """The clients at work. `problems` grows while they are."""
 
     def __init__(self, report, gate):
-        self._report, self._gate = report, gate
+        self._report, self.gate = report, gate
         self.problems = []
         self.tasks = []
 
@@ -65,11 +66,6 @@ class Load:
     def over(self):
         return all(task.done() for task in self.tasks)
 
-    async def stop(self):
-        """Each client ends with its request answered."""
-        self._gate.closed = True
-        await asyncio.gather(*self.tasks)
-
 
 class Run:
     def __init__(self, seed):
@@ -81,6 +77,7 @@ class Run:
         self.crew = Crew(self.report)
         self.server = None
         self.environment = {}  # Of the server.
+        self.clock_offset_s = 0  # How far the server's clock is off, and that of its clients.
         (self.scratch / "config.json").write_text(configuration())
 
     def flags(self):
@@ -95,20 +92,29 @@ class Run:
         if self.server is not None and self.server.process.poll() is None:
             self.server.stop()
 
+    def abandon(self):
+        """After a failure: whatever state the server is in, it ends."""
+        if self.server is not None and self.server.process.poll() is None:
+            self.server.kill()
+
     def discard(self):
         shutil.rmtree(self.scratch)
 
     def connect(self, service="Blob", account=PLAIN, gate=None):
-        return Connection.to(self.server.url(service), account, harness.KEY, table=service == "Table", gate=gate)
+        return Connection.to(self.server.url(service), account, harness.KEY, table=service == "Table",
+                             gate=gate or Gate(now=self.now))
+
+    def now(self):
+        return time.time() + self.clock_offset_s
 
     async def prepare(self):
         await self.crew.create(self.connect)
 
     @contextlib.asynccontextmanager
     async def load(self, faulty=False):
-        """All clients at once. `faulty`: an error of the server's is as good as no reply. What begins here ends by the
-        server's death or by stop()."""
-        gate = Gate(faulty)
+        """All clients at once, until the server is gone or the block ends: then each client ends with its request answered.
+        `faulty`: an error of the server's is as good as no reply."""
+        gate = Gate(faulty, self.now)
         load = Load(self.report, gate)
         for number, owned in enumerate(self.crew.owned):
             load.add(Client(self.connect(gate=gate), owned, self.seeded("blob", number), self.report).run())
@@ -142,6 +148,8 @@ class Run:
             await load.replies(replies)
             await self.coverage.gather(self.server)
             await asyncio.sleep(jitter_s)
+            if self.server.process.poll() is not None:
+                load.problems.append(f"the server ended by itself: {self.server.process.poll()} {self.server.log()[-500:]}")
             self.server.kill()
         return load.problems
 
@@ -174,7 +182,7 @@ class Run:
 
     async def kill_while_starting(self):
         process = subprocess.Popen([harness.BINARY, *harness.FREE_PORTS, "--location", str(self.location), *self.flags()],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **self.environment})
         await asyncio.sleep(self.random.random() * 0.1)
         process.kill()
         process.wait()

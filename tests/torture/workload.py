@@ -60,8 +60,9 @@ class Client(MarkChanges, CopyChanges, BatchChanges):
         blob.pending = None
         if after.content is not None and after.etag is None:
             after = after.but(etag=reply.etag)
-            if after.etag == blob.state.etag:
-                raise Wrong(f"{method} {blob.name} {query or ''}: the ETag {after.etag} stayed")
+            if after.etag in blob.etags:
+                raise Wrong(f"{method} {blob.name} {query or ''}: it had the ETag {after.etag} before")
+            blob.etags.add(after.etag)
         if blob.state.etag is not None and blob.state.etag != after.etag:
             blob.old_etag = blob.state.etag
         blob.state = after
