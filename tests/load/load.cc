@@ -1,14 +1,20 @@
-// A closed-loop load generator: so many keep-alive connections, each sending its next request when
-// it has the whole reply to the last. Requests are made and signed before the clock starts. One
-// thread, epoll.
+// A load generator: so many keep-alive connections, one thread, epoll. Requests are made and signed
+// before the clock starts, but for those that depend on replies and for transactions.
 //
-//   load --port P --connections N --seconds S [--count N] [--account A --key K] WHAT
+//   load --port P --connections N --seconds S [--count N] [--rate R] [--account A --key K] WHAT
+//
+// Without a rate the loop is closed: each connection sends its next request when it has the whole
+// reply to the last. With one it is open: requests are due at fixed times, whatever becomes of the
+// others, and latencies count from when a request was due, so that a server that stalls is charged
+// for all that it kept waiting.
 //
 //   --get PATH                    repeats one request
+//   --get-each PREFIX --among N   any of N blobs (--put), files (--files) or entities (--upsert)
 //   --put PREFIX --size BYTES     block blobs of their own names, PREFIX/0123456789abcdef
 //   --range DIRECTORY --size B    ranges somewhere in the files DIRECTORY/0, /1 ..., which exist
 //   --messages PATH --size BYTES  puts messages on the queue QUEUE/messages
 //   --consume PATH                takes a message and deletes it, which counts as one
+//   --files DIRECTORY             creates empty files of their own names, DIRECTORY/012...
 //   --insert TABLE --size BYTES   inserts entities of their own keys
 //   --upsert TABLE --size BYTES   transactions of a hundred entities in a partition of their own
 //   --create TABLES --name NAME   creates a table
@@ -21,12 +27,14 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -34,19 +42,27 @@
 #include <vector>
 
 #include "measure.h"
+#include "pace.h"
 
 namespace kyanite::load {
 namespace {
 
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr size_t kMostHead = 16 * 1024;
+constexpr auto kLongestWait = std::chrono::seconds(1);
+
+class Connection;
 
 struct Totals {
+  explicit Totals(const Options& options) : pace(options.rate), most(options.count) {}
+
+  Pace pace;
   Histogram latencies;
   uint64_t errors = 0;
   std::string first_error;
-  uint64_t most = 0;  // Ends the run, unless 0.
+  const uint64_t most;  // Ends the run, unless 0.
   bool over = false;
+  std::vector<Connection*> idle;  // They wait for the next request to be due.
 
   bool stopped() const { return over || (most > 0 && latencies.total() >= most); }
   void fail(std::string why) {
@@ -54,7 +70,7 @@ struct Totals {
   }
 };
 
-// One connection: at any time either sending a request or receiving its reply.
+// One connection: at any time sending a request, receiving its reply, or idle.
 class Connection {
  public:
   Connection(int fd, std::unique_ptr<Script> script, Totals& totals, char* scratch)
@@ -64,10 +80,17 @@ class Connection {
 
   // False when there is nothing left to do or the connection is of no more use.
   bool begin() {
-    if (completed_ && totals_.stopped()) return false;
+    if (completed_) {
+      if (totals_.stopped()) return false;
+      idle_ = !totals_.pace.is_due();
+      if (idle_) {
+        totals_.idle.push_back(this);
+        return true;
+      }
+    }
     request_ = script_->next(reply_);
     if (!request_) return false;
-    if (completed_) began_ = Clock::now();
+    if (completed_) began_ = totals_.pace.take();
     completed_ = script_->completes();
     sent_ = 0;
     head_.clear();
@@ -78,6 +101,7 @@ class Connection {
   }
 
   bool on_event(uint32_t events) {
+    if (idle_) return true;  // If the server has gone, sending will tell.
     if ((events & EPOLLOUT) != 0 && sent_ < request_->size() && !send_some()) return false;
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) return receive_some();
     return true;
@@ -103,7 +127,7 @@ class Connection {
   bool receive_some() {
     for (;;) {
       // Bodies are thrown away inside the kernel: what is measured is the server.
-      const bool body = in_body_ && body_left_ > 0 && !script_->wants_replies();
+      const bool body = in_body_ && body_left_ > 0 && !chunked_ && !script_->wants_replies();
       const size_t wanted = body ? body_left_ : kReadBytes;
       const ssize_t got =
           body ? recv(fd_, nullptr, wanted, MSG_TRUNC) : recv(fd_, scratch_, wanted, 0);
@@ -117,6 +141,7 @@ class Connection {
       } else if (in_body_) {
         reply_.append(scratch_, static_cast<size_t>(got));
         body_left_ -= std::min(body_left_, static_cast<size_t>(got));
+        if (chunked_) body_left_ = ends_chunked(reply_) ? 0 : 1;
       } else if (!take_head({scratch_, static_cast<size_t>(got)})) {
         return false;
       }
@@ -141,6 +166,13 @@ class Connection {
       totals_.fail("status " + std::string(head.substr(9, 3)));
       return false;
     }
+    in_body_ = true;
+    chunked_ = is_chunked(head);
+    if (chunked_ || script_->wants_replies()) reply_ = head_.substr(end + 4);
+    if (chunked_) {
+      body_left_ = ends_chunked(reply_) ? 0 : 1;
+      return true;
+    }
     const size_t length = content_length(head);
     const size_t here = head_.size() - end - 4;
     if (here > length) {
@@ -148,8 +180,6 @@ class Connection {
       return lost("more than one reply");
     }
     body_left_ = length - here;
-    if (script_->wants_replies()) reply_ = head_.substr(end + 4);
-    in_body_ = true;
     return true;
   }
 
@@ -160,10 +190,12 @@ class Connection {
   const Request* request_ = nullptr;
   size_t sent_ = 0;
   std::string head_;
-  std::string reply_;      // The body, where the script wants it.
+  std::string reply_;      // The body, where the script wants it or its end is to be found.
   bool completed_ = true;  // What is timed as one ends with the request at hand.
-  size_t body_left_ = 0;
+  size_t body_left_ = 0;   // In chunks: 0 or not.
+  bool chunked_ = false;
   bool in_body_ = false;
+  bool idle_ = false;
   Clock::time_point began_;
 };
 
@@ -183,39 +215,75 @@ int connect_to(uint16_t port) {
   return fd;
 }
 
-int run(const Options& options) {
-  Scripts scripts(options);
-  Totals totals;
-  totals.most = options.count;
-  const int epoll = epoll_create1(EPOLL_CLOEXEC);
-  std::vector<char> scratch(kReadBytes);
-  std::vector<std::unique_ptr<Connection>> connections;
-  for (int i = 0; i < options.connections; ++i) {
-    const int fd = connect_to(options.port);
-    connections.push_back(std::make_unique<Connection>(fd, scripts.make(), totals, scratch.data()));
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLOUT | EPOLLET;
-    event.data.ptr = connections.back().get();
-    epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-  }
-  const auto began = Clock::now();
-  size_t active = 0;
-  for (auto& connection : connections) active += connection->begin() ? 1 : 0;
-  std::vector<epoll_event> events(connections.size());
-  while (active > 0) {
-    const int count = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 1000);
-    if (static_cast<double>(nanoseconds_since(began)) > options.seconds * 1e9) totals.over = true;
-    for (int i = 0; i < count; ++i) {
-      auto& event = events[static_cast<size_t>(i)];
-      if (!static_cast<Connection*>(event.data.ptr)->on_event(event.events)) --active;
+// The connections of a run, and the loop that drives them.
+class Run {
+ public:
+  explicit Run(const Options& options)
+      : options_(options), scripts_(options), totals_(options), scratch_(kReadBytes) {
+    for (int i = 0; i < options.connections; ++i) {
+      const int fd = connect_to(options.port);
+      connections_.push_back(
+          std::make_unique<Connection>(fd, scripts_.make(), totals_, scratch_.data()));
+      epoll_event event{};
+      event.events = EPOLLIN | EPOLLOUT | EPOLLET;
+      event.data.ptr = connections_.back().get();
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
     }
   }
-  const double seconds = static_cast<double>(nanoseconds_since(began)) / 1e9;
-  print_result(totals.latencies, seconds, totals.errors, totals.first_error);
-  connections.clear();
-  close(epoll);
-  return EXIT_SUCCESS;
-}
+  ~Run() { close(epoll_); }
+  Run(const Run&) = delete;
+
+  void run() {
+    const auto began = Clock::now();
+    const auto end = began + std::chrono::nanoseconds(static_cast<int64_t>(options_.seconds * 1e9));
+    totals_.pace.begin(began);
+    for (auto& connection : connections_) active_ += connection->begin() ? 1 : 0;
+    std::vector<epoll_event> events(connections_.size());
+    while (active_ > 0) {
+      const timespec timeout = until_due();
+      const int count =
+          epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
+      totals_.over |= Clock::now() >= end;
+      for (int i = 0; i < count; ++i) {
+        auto& event = events[static_cast<size_t>(i)];
+        if (!static_cast<Connection*>(event.data.ptr)->on_event(event.events)) --active_;
+      }
+      wake_idle();
+    }
+    // What was due and not even sent waited at least until now.
+    const uint64_t completed = totals_.latencies.total();
+    const auto now = Clock::now();
+    while (options_.rate > 0 && totals_.pace.due() < std::min(now, end))
+      totals_.latencies.add(nanoseconds_since(totals_.pace.take()));
+    print_result(totals_.latencies, completed, static_cast<double>((now - began).count()) / 1e9,
+                 totals_.errors, totals_.first_error);
+  }
+
+ private:
+  timespec until_due() const {
+    using std::chrono::nanoseconds;
+    nanoseconds wait = kLongestWait;
+    if (!totals_.idle.empty())
+      wait = std::clamp<nanoseconds>(totals_.pace.due() - Clock::now(), nanoseconds(0), wait);
+    return {wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
+  }
+
+  void wake_idle() {
+    while (!totals_.idle.empty() && (totals_.stopped() || totals_.pace.is_due())) {
+      Connection* connection = totals_.idle.back();
+      totals_.idle.pop_back();
+      if (!connection->begin()) --active_;
+    }
+  }
+
+  const Options& options_;
+  Scripts scripts_;
+  Totals totals_;
+  std::vector<char> scratch_;
+  const int epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  std::vector<std::unique_ptr<Connection>> connections_;
+  size_t active_ = 0;
+};
 
 }  // namespace
 }  // namespace kyanite::load
@@ -226,5 +294,8 @@ int main(int argc, char** argv) {
     std::fputs("load: see the head of tests/load/load.cc for how to call it\n", stderr);
     return EXIT_FAILURE;
   }
-  return kyanite::load::run(*options);
+  std::signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_TIMERSLACK, 1);  // Requests are due to the microsecond.
+  kyanite::load::Run(*options).run();
+  return EXIT_SUCCESS;
 }

@@ -49,6 +49,30 @@ Shape put_blob(const Options& options, uint64_t number) {
           options.size};
 }
 
+Shape create_file(const Options& options, uint64_t number) {
+  return {"PUT",
+          options.path + "/" + hex_name(number),
+          "",
+          {{"x-ms-content-length", "0"}, {"x-ms-type", "file"}}};
+}
+
+std::string row_key(uint64_t number) {
+  char row[24];
+  std::snprintf(row, sizeof row, "%04llu",
+                static_cast<unsigned long long>(number % kUpsertsPerTransaction));
+  return row;
+}
+
+// One of the things that were made under the names above, or one of the transactions' entities.
+Shape get_one(const Options& options, uint64_t number) {
+  const uint64_t chosen = scatter(number) % options.among;
+  if (!options.table) return {"GET", options.path + "/" + hex_name(chosen), ""};
+  return {"GET",
+          options.path + "(PartitionKey='" + hex_name(chosen / kUpsertsPerTransaction) +
+              "',RowKey='" + row_key(chosen) + "')",
+          ""};
+}
+
 // A range of one of the files, at an offset that is a multiple of its size.
 Shape put_range(const Options& options, uint64_t number) {
   const size_t offset = scatter(number) % (kRangeFileBytes / options.size) * options.size;
@@ -71,15 +95,17 @@ class Repeat final : public Script {
   const Request& request_;
 };
 
-// Each request once, whichever script comes first.
+// Each request once, whichever script comes first, or in turns without end.
 struct Pool {
   std::vector<Request> requests;
   size_t next = 0;
+  bool endless = false;
 };
 class Distinct final : public Script {
  public:
   explicit Distinct(Pool& pool) : pool_(pool) {}
   const Request* next(std::string_view) override {
+    if (pool_.endless && pool_.next == pool_.requests.size()) pool_.next = 0;
     return pool_.next < pool_.requests.size() ? &pool_.requests[pool_.next++] : nullptr;
   }
 
@@ -127,34 +153,34 @@ class Consume final : public Script {
   Request delete_;
 };
 
-// Entities written with an own body each, one or a hundred a request.
-class Entities final : public Script {
+// An entity of its own keys, with its own body.
+Request insert_entity(const Options& options, uint64_t number, const std::string& date) {
+  const std::string name = hex_name(number);
+  const std::string body = entity(std::string_view(name).substr(0, 2), name, options.size);
+  const Shape shape{"POST", options.path, "", {}, body.size(), kJson};
+  return {make_head(options, shape, date) + body, {}};
+}
+
+// A hundred entities a request, in a partition of their own. Made as they are sent, because they
+// are large; what they cost the generator is a part of what is timed.
+class Transactions final : public Script {
  public:
-  Entities(const Options& options, std::string date, uint64_t& next)
+  Transactions(const Options& options, std::string date, uint64_t& next)
       : options_(options), date_(std::move(date)), next_(next) {}
   const Request* next(std::string_view) override {
-    body_ = options_.kind == Kind::kInsert ? insert() : transaction();
+    body_ = transaction();
     request_.body = body_;
     return &request_;
   }
 
  private:
-  std::string insert() {
-    const std::string name = hex_name(next_++);
-    std::string body = entity(std::string_view(name).substr(0, 2), name, options_.size);
-    const Shape shape{"POST", options_.path, "", {}, body.size(), kJson};
-    request_.head = make_head(options_, shape, date_);
-    return body;
-  }
-
   std::string transaction() {
     const uint64_t number = next_++;
     const std::string partition = hex_name(number);
     const std::string account = options_.path.substr(0, options_.path.rfind('/'));
     std::string body = "--batch_a\r\nContent-Type: multipart/mixed; boundary=changeset_b\r\n\r\n";
     for (size_t i = 0; i < kUpsertsPerTransaction; ++i) {
-      char row[16];
-      std::snprintf(row, sizeof row, "%04zu", i);
+      const std::string row = row_key(i);
       const std::string json = entity(partition, row, options_.size);
       body.append("--changeset_b\r\nContent-Type: application/http\r\n");
       body.append("Content-Transfer-Encoding: binary\r\n\r\nPUT http://127.0.0.1:");
@@ -180,7 +206,9 @@ class Entities final : public Script {
 
 std::optional<Kind> parse_kind(std::string_view name) {
   if (name == "--get") return Kind::kGet;
+  if (name == "--get-each") return Kind::kGetEach;
   if (name == "--put") return Kind::kPut;
+  if (name == "--files") return Kind::kFiles;
   if (name == "--range") return Kind::kRange;
   if (name == "--messages") return Kind::kMessages;
   if (name == "--consume") return Kind::kConsume;
@@ -206,6 +234,10 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
       options.seconds = std::atof(value.c_str());
     } else if (name == "--count") {
       options.count = std::strtoul(value.c_str(), nullptr, 10);
+    } else if (name == "--rate") {
+      options.rate = std::atof(value.c_str());
+    } else if (name == "--among") {
+      options.among = std::strtoul(value.c_str(), nullptr, 10);
     } else if (name == "--account") {
       options.account = value;
     } else if (name == "--key") {
@@ -226,6 +258,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
     }
   }
   if (options.port == 0 || !options.kind) return std::nullopt;
+  if (options.kind == Kind::kGetEach && options.among == 0) return std::nullopt;
   if (options.kind == Kind::kRange && (options.size == 0 || options.size > kRangeFileBytes))
     return std::nullopt;
   return options;
@@ -249,6 +282,19 @@ struct Scripts::Shared {
   Request repeated;
   Pool pool;
   uint64_t next_name = 0;
+
+  // Fills the pool with requests made of the numbers from `first_name` on.
+  template <class Make>
+  void fill(uint64_t count, Make make) {
+    pool.requests.reserve(count);
+    for (uint64_t i = options.first_name; i < options.first_name + count; ++i)
+      pool.requests.push_back(make(i));
+  }
+  // As many as a run may need.
+  uint64_t names() const {
+    const auto most = static_cast<uint64_t>(options.seconds * kNamesPerSecond);
+    return options.count > 0 ? std::min(options.count, most) : most;
+  }
 };
 
 Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
@@ -280,18 +326,28 @@ Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
     case Kind::kRange: {
       shared.body.resize(options.size);
       for (size_t i = 0; i < options.size; ++i) shared.body[i] = static_cast<char>(scatter(i));
-      const auto most = static_cast<uint64_t>(options.seconds * kNamesPerSecond);
-      const uint64_t count = options.count > 0 ? std::min(options.count, most) : most;
-      shared.pool.requests.reserve(count);
-      for (uint64_t i = options.first_name; i < options.first_name + count; ++i) {
-        const Shape shape =
-            options.kind == Kind::kRange ? put_range(options, i) : put_blob(options, i);
-        shared.pool.requests.push_back({make_head(options, shape, shared.date), shared.body});
-      }
+      const auto shape = options.kind == Kind::kRange ? put_range : put_blob;
+      shared.fill(shared.names(), [&](uint64_t i) {
+        return Request{make_head(options, shape(options, i), shared.date), shared.body};
+      });
       break;
     }
-    case Kind::kConsume:
+    case Kind::kFiles:
+      shared.fill(shared.names(), [&](uint64_t i) {
+        return Request{make_head(options, create_file(options, i), shared.date), {}};
+      });
+      break;
     case Kind::kInsert:
+      shared.fill(shared.names(),
+                  [&](uint64_t i) { return insert_entity(options, i, shared.date); });
+      break;
+    case Kind::kGetEach:
+      shared.pool.endless = true;
+      shared.fill(std::min(options.among, shared.names()), [&](uint64_t i) {
+        return Request{make_head(options, get_one(options, i), shared.date), {}};
+      });
+      break;
+    case Kind::kConsume:
     case Kind::kUpsert:
       break;
   }
@@ -306,28 +362,50 @@ std::unique_ptr<Script> Scripts::make() {
     case Kind::kMessages:
     case Kind::kCreate:
       return std::make_unique<Repeat>(shared.repeated);
+    case Kind::kGetEach:
     case Kind::kPut:
+    case Kind::kFiles:
     case Kind::kRange:
+    case Kind::kInsert:
       return std::make_unique<Distinct>(shared.pool);
     case Kind::kConsume:
       return std::make_unique<Consume>(shared.options, shared.date);
-    case Kind::kInsert:
     case Kind::kUpsert:
-      return std::make_unique<Entities>(shared.options, shared.date, shared.next_name);
+      return std::make_unique<Transactions>(shared.options, shared.date, shared.next_name);
   }
   return nullptr;
 }
 
-size_t content_length(std::string_view head) {
-  constexpr std::string_view kName = "\r\ncontent-length:";
+namespace {
+// What follows "name:" in a head; nothing when it has no such line.
+std::optional<std::string_view> header(std::string_view head, std::string_view name) {
   for (size_t at = head.find("\r\n"); at != std::string_view::npos;
        at = head.find("\r\n", at + 2)) {
-    if (head.size() - at > kName.size() &&
-        strncasecmp(head.data() + at, kName.data(), kName.size()) == 0) {
-      return std::strtoul(head.data() + at + kName.size(), nullptr, 10);
+    const std::string_view line = head.substr(at + 2);
+    if (line.size() > name.size() && line[name.size()] == ':' &&
+        strncasecmp(line.data(), name.data(), name.size()) == 0) {
+      return line.substr(name.size() + 1);
     }
   }
-  return 0;
+  return std::nullopt;
+}
+}  // namespace
+
+size_t content_length(std::string_view head) {
+  const auto value = header(head, "content-length");
+  return value ? std::strtoul(value->data(), nullptr, 10) : 0;
+}
+
+bool is_chunked(std::string_view head) {
+  const auto value = header(head, "transfer-encoding");
+  return value && value->starts_with(" chunked");
+}
+
+bool ends_chunked(std::string_view body) {
+  constexpr std::string_view kEnd = "0\r\n\r\n";
+  if (!body.ends_with(kEnd)) return false;
+  body.remove_suffix(kEnd.size());
+  return body.empty() || body.ends_with("\r\n");
 }
 
 }  // namespace kyanite::load

@@ -13,13 +13,25 @@
 
 namespace kyanite::load {
 
-enum class Kind { kGet, kPut, kRange, kMessages, kConsume, kInsert, kUpsert, kCreate };
+enum class Kind {
+  kGet,
+  kGetEach,
+  kPut,
+  kFiles,
+  kRange,
+  kMessages,
+  kConsume,
+  kInsert,
+  kUpsert,
+  kCreate
+};
 
 struct Options {
   uint16_t port = 0;
   int connections = 1;
   double seconds = 1;
   uint64_t count = 0;   // Ends the run as well, unless 0.
+  double rate = 0;      // Requests a second, due at fixed times; 0: as many as are answered.
   std::string account;  // Empty: requests are not signed.
   std::string key;      // Decoded.
   std::optional<Kind> kind;
@@ -28,6 +40,7 @@ struct Options {
   std::string name = "bench";  // of the table that kCreate makes
   size_t size = 0;             // of what is written
   uint64_t first_name = 0;     // Distinct names begin with this number.
+  uint64_t among = 0;          // of how many things kGetEach asks for some
 };
 inline constexpr size_t kRangeFiles = 256;
 inline constexpr size_t kRangeFileBytes = 16 * 1024 * 1024;
@@ -70,5 +83,8 @@ class Scripts {
 
 // Of a reply's head; 0 when it has none.
 size_t content_length(std::string_view head);
+bool is_chunked(std::string_view head);
+// Whether a body in chunks, as it was sent, is whole. Enough for bodies that do not look like it.
+bool ends_chunked(std::string_view body);
 
 }  // namespace kyanite::load

@@ -1,0 +1,1 @@
+def draw(data, folder): pass
