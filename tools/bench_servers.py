@@ -73,7 +73,7 @@ class Running:
         """Starts it and waits until it listens. What does not start leaves nothing behind."""
         try:
             with (self.directory / "log").open("w") as log:
-                self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory)
             for port in ports:
                 wait_for(port, self.process)
         except BaseException:
@@ -127,11 +127,12 @@ http {{
 
 
 class Kyanite(Running):
-    def __init__(self, binary, core=None, flags=()):
+    def __init__(self, binary, core=None, flags=(), under=()):
+        """`under`: a command that runs the server."""
         super().__init__("kyanite")
         self.ports = {"blob": self.port, **{name: free_port() for name in ("queue", "table", "file")}}
         ports = [word for name, port in {**self.ports, "admin": 0}.items() for word in (f"--{name}Port", str(port))]
-        command = [str(binary), "--silent", "--location", str(self.directory / "data"), *ports, *flags]
+        command = [*under, str(binary), "--silent", "--location", str(self.directory / "data"), *ports, *flags]
         began = time.monotonic()
         self.launch(pinned(core, command), [self.port])
         self.start_s = time.monotonic() - began

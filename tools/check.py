@@ -1,4 +1,4 @@
-"""./dev check: everything that can be said about the sources without running them."""
+"""./dev check: everything that can be said about the sources without testing them, and what requests cost in instructions."""
 
 import pathlib
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import instructions
 import layers
 import lint
 
@@ -84,6 +85,7 @@ def main():
         ("scripts", check_scripts),
         ("generated pages", check_generated_pages),
         ("lint", lint.check),
+        ("instructions", instructions.check),
     ]:
         began = time.monotonic()
         complaints = run()

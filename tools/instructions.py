@@ -1,0 +1,150 @@
+"""Instructions per request, counted by valgrind: a figure that a busy machine does not move, so ./dev check can hold every
+change against the last one that was meant.
+
+    instructions.py             counts and prints beside what tools/instructions.json has
+    instructions.py --check     fails when a request takes more than SLACK above it
+    instructions.py --update    writes what was counted to tools/instructions.json
+
+The release server runs with one event loop under callgrind. Each operation is sent FEW and then MANY times over one connection
+by the load generator; the difference is what the requests take, without start-up, connections and what the counting itself adds.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT / "tests" / "torture"), str(ROOT / "tests" / "py")]
+
+from bench_calls import (AT, ENTITY, MESSAGE, RANGE_FILE_BYTES, RANGE_FILES, SIGNED, SMALL, TABLE, create_container, create_file,
+                         create_queue, create_share, put, put_file, requests)
+from bench_servers import Kyanite
+
+BASELINE = ROOT / "tools" / "instructions.json"
+SLACK = 0.05
+FEW, MANY = 40, 440
+SECONDS = 60  # Ends a run that got stuck; the count ends it before.
+
+
+class Counted:
+    """A server under callgrind."""
+
+    def __init__(self, build):
+        self.load_program = build / "tests" / "load" / "load"
+        self.server = Kyanite(build / "kyanite", flags=["--threads", "1"],
+                              under=["valgrind", "--tool=callgrind", "--callgrind-out-file=callgrind.%p", "--quiet"])
+
+    def control(self, *arguments):
+        done = subprocess.run(["callgrind_control", *arguments, str(self.server.process.pid)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"callgrind_control: {done.stdout}{done.stderr}")
+
+    def load(self, service, count, *arguments):
+        done = subprocess.run([str(self.load_program), "--port", str(self.server.ports[service]), "--connections", "1",
+                               "--seconds", str(SECONDS), "--count", str(count), *map(str, arguments)],
+                              capture_output=True, text=True)
+        if done.returncode != 0 or json.loads(done.stdout)["count"] != count:
+            raise RuntimeError(f"load {arguments}: {done.stdout}{done.stderr}")
+
+    def count(self, service, requests_sent, *arguments):
+        """Instructions of all threads while so many requests are answered."""
+        self.control("--zero")
+        self.load(service, requests_sent, *arguments)
+        self.control("--dump=count")
+        newest = max(self.server.directory.glob("callgrind.*"), key=lambda path: path.stat().st_mtime_ns)
+        totals = re.search(r"^(?:totals|summary): (\d+)$", newest.read_text(), re.MULTILINE)
+        newest.unlink()
+        return int(totals[1])
+
+
+def operations():
+    """What, service, and the load generator's arguments by the number of the first name."""
+    return (("Get Blob 4 KiB", "blob", lambda _: [*SIGNED, "--get", f"{AT}/small"]),
+            ("Put Blob 4 KiB", "blob", lambda first: [*SIGNED, "--put", AT, "--size", SMALL, "--first", first]),
+            ("Get Entity", "table", lambda _: [*TABLE, "--get", f"{AT}(PartitionKey='b4',RowKey='b456bcfc34c2cb2c')"]),
+            ("Insert Entity", "table", lambda first: [*TABLE, "--insert", AT, "--size", ENTITY, "--first", first]),
+            ("Put Message", "queue", lambda _: [*SIGNED, "--messages", f"{AT}/messages", "--size", MESSAGE]),
+            ("Get and Delete Message", "queue", lambda _: [*SIGNED, "--consume", f"{AT}/messages"]),
+            ("Get File 4 KiB", "file", lambda _: [*SIGNED, "--get", f"{AT}/small"]),
+            ("Put Range 4 KiB", "file", lambda first: [*SIGNED, "--range", AT, "--size", SMALL, "--first", first]))
+
+
+def prepare(counted):
+    ports = counted.server.ports
+    put(ports["blob"], "small", os.urandom(SMALL))
+    create_container(ports["blob"])
+    create_queue(ports["queue"])
+    create_share(ports["file"])
+    put_file(ports["file"], "small", os.urandom(SMALL))
+    requests(ports["file"], *(create_file(number, RANGE_FILE_BYTES) for number in range(RANGE_FILES)))
+    counted.load("table", 1, *TABLE, "--create", f"{AT.rsplit('/', 1)[0]}/Tables")
+    counted.load("table", 1, *TABLE, "--insert", AT, "--size", ENTITY)
+
+
+def measure(build):
+    counted = Counted(build)
+    with counted.server:
+        prepare(counted)
+        figures = {}
+        for what, service, arguments in operations():
+            counted.load(service, FEW, *arguments(1_000))  # Warms up.
+            few = counted.count(service, FEW, *arguments(2_000))
+            many = counted.count(service, MANY, *arguments(3_000))
+            figures[what] = round((many - few) / (MANY - FEW))
+        return figures
+
+
+def compare(figures, baseline):
+    """Lines of a table, and what takes more than it may."""
+    lines, complaints = [f"{'instructions per request':<30}{'now':>10}{'baseline':>10}{'ratio':>8}"], []
+    for what, now in figures.items():
+        before = baseline.get(what)
+        lines.append(f"{what:<30}{now:>10,}{before or 0:>10,}{now / before if before else 0:>8.3f}")
+        if before is None:
+            complaints.append(f"{what}: {now:,} instructions, and no baseline; run ./dev check --update-instructions")
+        elif now > before * (1 + SLACK):
+            complaints.append(f"{what}: {now:,} instructions, {now / before - 1:+.1%} of {before:,}. If that is meant, "
+                              "run ./dev check --update-instructions")
+    return lines, complaints
+
+
+def read_baseline():
+    return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+
+
+def section(bench):
+    """As a section of ./dev bench."""
+    baseline = read_baseline()
+    for what, now in measure(bench.binary.parent).items():
+        before = [baseline[what]] if what in baseline else []
+        bench.row(f"{what}, instructions", "", [now], before, "baseline", 1 + SLACK, at_least=False)
+
+
+def check(build=ROOT / "build" / "release"):
+    """The complaints, for ./dev check."""
+    return compare(measure(build), read_baseline())[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    arguments = parser.parse_args()
+    figures = measure(arguments.build)
+    lines, complaints = compare(figures, read_baseline())
+    print("\n".join(lines))
+    if arguments.update:
+        BASELINE.write_text(json.dumps(figures, indent=2) + "\n")
+    elif arguments.check:
+        print("\n".join(complaints))
+        return 1 if complaints else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
