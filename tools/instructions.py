@@ -26,7 +26,8 @@ from bench_servers import Kyanite
 
 BASELINE = ROOT / "tools" / "instructions.json"
 SLACK = 0.05
-FEW, MANY = 40, 440
+FEW, MANY = 20, 220
+REQUEST_THREADS = ("net", "committer", "syncer")
 SECONDS = 60  # Ends a run that got stuck; the count ends it before.
 
 
@@ -36,12 +37,7 @@ class Counted:
     def __init__(self, build):
         self.load_program = build / "tests" / "load" / "load"
         self.server = Kyanite(build / "kyanite", flags=["--threads", "1"],
-                              under=["valgrind", "--tool=callgrind", "--callgrind-out-file=callgrind.%p", "--quiet"])
-
-    def control(self, *arguments):
-        done = subprocess.run(["callgrind_control", *arguments, str(self.server.process.pid)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"callgrind_control: {done.stdout}{done.stderr}")
+                              under=["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--quiet"])
 
     def load(self, service, count, *arguments):
         done = subprocess.run([str(self.load_program), "--port", str(self.server.ports[service]), "--connections", "1",
@@ -50,15 +46,17 @@ class Counted:
         if done.returncode != 0 or json.loads(done.stdout)["count"] != count:
             raise RuntimeError(f"load {arguments}: {done.stdout}{done.stderr}")
 
-    def count(self, service, requests_sent, *arguments):
-        """Instructions of all threads while so many requests are answered."""
-        self.control("--zero")
-        self.load(service, requests_sent, *arguments)
-        self.control("--dump=count")
-        newest = max(self.server.directory.glob("callgrind.*"), key=lambda path: path.stat().st_mtime_ns)
-        totals = re.search(r"^(?:totals|summary): (\d+)$", newest.read_text(), re.MULTILINE)
-        newest.unlink()
-        return int(totals[1])
+    def instructions(self):
+        """So far, of the threads that answer requests. The others follow the clock, not the requests."""
+        process = self.server.process.pid
+        done = subprocess.run(["vgdb", f"--pid={process}", "status internal"], capture_output=True, text=True)
+        by_thread = dict(re.findall(r"^events-(\d+): (\d+)$", done.stdout, re.MULTILINE))
+        if done.returncode != 0 or not by_thread:
+            raise RuntimeError(f"vgdb: {done.stdout}{done.stderr}")
+        # Valgrind numbers threads as they begin, and so does the system.
+        tasks = sorted(pathlib.Path(f"/proc/{process}/task").iterdir(), key=lambda task: int(task.name))
+        names = {str(number): (task / "comm").read_text().strip() for number, task in enumerate(tasks, 1)}
+        return sum(int(count) for thread, count in by_thread.items() if names[thread] in REQUEST_THREADS)
 
 
 def operations():
@@ -92,8 +90,11 @@ def measure(build):
         figures = {}
         for what, service, arguments in operations():
             counted.load(service, FEW, *arguments(1_000))  # Warms up.
-            few = counted.count(service, FEW, *arguments(2_000))
-            many = counted.count(service, MANY, *arguments(3_000))
+            before = counted.instructions()
+            counted.load(service, FEW, *arguments(2_000))
+            between = counted.instructions()
+            counted.load(service, MANY, *arguments(3_000))
+            few, many = between - before, counted.instructions() - between
             figures[what] = round((many - few) / (MANY - FEW))
         return figures
 

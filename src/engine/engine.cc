@@ -146,6 +146,8 @@ Metrics Engine::metrics() const {
   out.cache_bytes = parts_->cache.bytes();
   out.extents = swept.extents;
   out.live_bytes = swept.live_bytes;
+  out.dead_bytes = swept.dead_bytes;
+  out.sweep_extents_left = parts_->sweeper.extents_left();
   out.last_sweep_seconds = swept.seconds;
   return out;
 }

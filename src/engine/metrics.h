@@ -29,6 +29,8 @@ struct Metrics {
   uint64_t cache_bytes = 0;
   uint64_t extents = 0;     // Those the last sweep looked at.
   uint64_t live_bytes = 0;  // In them, as of then.
+  uint64_t dead_bytes = 0;  // Allocated in them and not alive, before it reclaimed what it could.
+  uint64_t sweep_extents_left = 0;  // Of the sweep that is running.
   double last_sweep_seconds = 0;
 };
 

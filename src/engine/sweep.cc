@@ -76,7 +76,10 @@ store::Result<SweepReport> Sweeper::run(Pace pace) {
     const auto from = ids->begin() + static_cast<std::ptrdiff_t>(at);
     const auto count = std::min(kGroupExtents, ids->size() - at);
     const std::vector<ExtentId> group(from, from + static_cast<std::ptrdiff_t>(count));
-    if (auto swept = sweep_group(group, pace, report); !swept) return swept.error();
+    extents_left_ = ids->size() - at;
+    auto swept = sweep_group(group, pace, report);
+    extents_left_ = 0;
+    if (!swept) return swept.error();
   }
   report.seconds = seconds_since(start);
   ++sweeps_;
@@ -108,6 +111,7 @@ store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pac
   auto worked = std::chrono::steady_clock::now();
   for (ExtentId id : known) {
     reclaim(id, live, report);
+    --extents_left_;
     rest(pace, worked);
   }
   return {};
@@ -144,6 +148,8 @@ void Sweeper::reclaim(ExtentId id, const LiveMap& live, SweepReport& report) {
   ++report.extents;
   const uint64_t live_pages = live.live_pages(id);
   report.live_bytes += live_pages * kPageBytes;
+  report.dead_bytes +=
+      status->allocated_bytes - std::min(status->allocated_bytes, live_pages * kPageBytes);
   uint64_t bytes = 0;
   if (live_pages <= 1 && id != highest_) {
     if (auto removed = extents_.remove(id); !removed) {

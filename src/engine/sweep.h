@@ -28,6 +28,7 @@ namespace kyanite::engine {
 struct SweepReport {
   uint64_t extents = 0;  // Looked at.
   uint64_t live_bytes = 0;
+  uint64_t dead_bytes = 0;  // Found allocated and not alive; what of it was reclaimed is next.
   uint64_t reclaimed_bytes = 0;
   uint64_t removed_extents = 0;
   double seconds = 0;
@@ -45,6 +46,8 @@ class Sweeper {
   store::Result<SweepReport> run();
 
   SweepReport last() const;
+  // How many extents the sweep at hand has yet to finish; 0 when none is running.
+  uint64_t extents_left() const { return extents_left_.load(std::memory_order_relaxed); }
   uint64_t sweeps() const { return sweeps_.load(std::memory_order_relaxed); }
   uint64_t reclaimed_bytes() const { return reclaimed_bytes_.load(std::memory_order_relaxed); }
 
@@ -72,6 +75,7 @@ class Sweeper {
   std::condition_variable wake_;
   std::atomic<bool> stopping_{false};
   SweepReport last_;
+  std::atomic<uint64_t> extents_left_{0};
   std::atomic<uint64_t> sweeps_{0};
   std::atomic<uint64_t> reclaimed_bytes_{0};
   std::thread thread_;

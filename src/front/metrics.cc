@@ -18,6 +18,27 @@ std::string seconds(uint64_t micros) {
   std::snprintf(text, sizeof text, "%.6f", static_cast<double>(micros) / 1e6);
   return text;
 }
+
+void family(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  out.append("# HELP ").append(name).append(" ").append(help);
+  out.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+// As announced: a body in chunks counts as none.
+uint64_t request_bytes(const http::Request& request) {
+  return request.body != nullptr ? request.body->length().value_or(0) : 0;
+}
+
+uint64_t reply_bytes(const http::Request& request, const http::Reply& reply) {
+  if (const auto* text = std::get_if<std::string>(&reply.body)) return text->size();
+  if (const auto* shared = std::get_if<http::Reply::Shared>(&reply.body))
+    return shared->bytes.size();
+  return request.method == "HEAD" ? 0 : reply.stream_length.value_or(0);
+}
+
+void add(std::atomic<uint64_t>& counter, uint64_t count) {
+  if (count > 0) counter.fetch_add(count, std::memory_order_relaxed);
+}
 }  // namespace
 
 Metrics::Metrics(std::string_view service, std::span<const service::Operation> operations)
@@ -31,34 +52,35 @@ void Metrics::count(const service::Call& call, const http::Reply& reply,
   Row& row = rows_[index];
   const auto micros =
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
-  row.by_class[static_cast<size_t>(reply.status / 100) % row.by_class.size()].fetch_add(
-      1, std::memory_order_relaxed);
+  add(row.by_class[static_cast<size_t>(reply.status / 100) % row.by_class.size()], 1);
   size_t bucket = 0;
   while (bucket < kBounds.size() && micros > kBounds[bucket]) ++bucket;
-  row.buckets[bucket].fetch_add(1, std::memory_order_relaxed);
-  row.micros.fetch_add(micros, std::memory_order_relaxed);
+  add(row.buckets[bucket], 1);
+  add(row.micros, micros);
+  add(row.received, request_bytes(call.request));
+  add(row.sent, reply_bytes(call.request, reply));
   if (reply.error_code.empty()) return;
   std::lock_guard lock(errors_mutex_);
-  ++errors_[reply.error_code];
+  ++errors_[{index, reply.error_code}];
 }
 
-void Metrics::write(std::string& out) const {
-  out += "# HELP kyanite_requests_total Requests answered, by operation and status class.\n";
-  out += "# TYPE kyanite_requests_total counter\n";
-  const auto label = [&](size_t index) {
-    const std::string_view id = index < operations_.size() ? operations_[index].id : "none";
-    return "service=\"" + service_ + "\",operation=\"" + std::string(id) + "\"";
-  };
+std::string Metrics::labels(size_t index) const {
+  const std::string_view id = index < operations_.size() ? operations_[index].id : "none";
+  return "service=\"" + service_ + "\",operation=\"" + std::string(id) + "\"";
+}
+
+void Metrics::write_requests(std::string& out) const {
   for (size_t i = 0; i <= operations_.size(); ++i) {
     for (size_t status = 1; status < rows_[i].by_class.size(); ++status) {
       const uint64_t count = rows_[i].by_class[status].load(std::memory_order_relaxed);
       if (count == 0) continue;
       sample(out, "kyanite_requests_total",
-             label(i) + ",status=\"" + std::to_string(status) + "xx\"", count);
+             labels(i) + ",status=\"" + std::to_string(status) + "xx\"", count);
     }
   }
-  out += "# HELP kyanite_request_seconds Time from a request's head to its reply being ready.\n";
-  out += "# TYPE kyanite_request_seconds histogram\n";
+}
+
+void Metrics::write_seconds(std::string& out) const {
   for (size_t i = 0; i <= operations_.size(); ++i) {
     uint64_t total = 0;
     for (const auto& bucket : rows_[i].buckets) total += bucket.load(std::memory_order_relaxed);
@@ -67,21 +89,51 @@ void Metrics::write(std::string& out) const {
     for (size_t bucket = 0; bucket < kBounds.size(); ++bucket) {
       below += rows_[i].buckets[bucket].load(std::memory_order_relaxed);
       sample(out, "kyanite_request_seconds_bucket",
-             label(i) + ",le=\"" + seconds(kBounds[bucket]) + "\"", below);
+             labels(i) + ",le=\"" + seconds(kBounds[bucket]) + "\"", below);
     }
-    sample(out, "kyanite_request_seconds_bucket", label(i) + ",le=\"+Inf\"", total);
+    sample(out, "kyanite_request_seconds_bucket", labels(i) + ",le=\"+Inf\"", total);
     out +=
-        "kyanite_request_seconds_sum{" + label(i) + "} " + seconds(rows_[i].micros.load()) + "\n";
-    sample(out, "kyanite_request_seconds_count", label(i), total);
+        "kyanite_request_seconds_sum{" + labels(i) + "} " + seconds(rows_[i].micros.load()) + "\n";
+    sample(out, "kyanite_request_seconds_count", labels(i), total);
   }
-  out +=
-      "# HELP kyanite_errors_total Requests refused, by error code.\n# TYPE kyanite_errors_total "
-      "counter\n";
+}
+
+void Metrics::write_received(std::string& out) const {
+  for (size_t i = 0; i <= operations_.size(); ++i) {
+    if (const uint64_t bytes = rows_[i].received.load(std::memory_order_relaxed); bytes > 0)
+      sample(out, "kyanite_request_body_bytes_total", labels(i), bytes);
+  }
+}
+
+void Metrics::write_sent(std::string& out) const {
+  for (size_t i = 0; i <= operations_.size(); ++i) {
+    if (const uint64_t bytes = rows_[i].sent.load(std::memory_order_relaxed); bytes > 0)
+      sample(out, "kyanite_reply_body_bytes_total", labels(i), bytes);
+  }
+}
+
+void Metrics::write_errors(std::string& out) const {
   std::lock_guard lock(errors_mutex_);
-  for (const auto& [code, count] : errors_) {
+  for (const auto& [what, count] : errors_) {
     sample(out, "kyanite_errors_total",
-           "service=\"" + service_ + "\",code=\"" + std::string(code) + "\"", count);
+           labels(what.first) + ",code=\"" + std::string(what.second) + "\"", count);
   }
+}
+
+void Metrics::write(std::string& out, std::span<const Metrics* const> services) {
+  family(out, "kyanite_requests_total", "counter",
+         "Requests answered, by operation and status class.");
+  for (const Metrics* metrics : services) metrics->write_requests(out);
+  family(out, "kyanite_request_seconds", "histogram",
+         "Time from a request's head to its reply being ready.");
+  for (const Metrics* metrics : services) metrics->write_seconds(out);
+  family(out, "kyanite_request_body_bytes_total", "counter",
+         "Bytes of requests' bodies, as announced.");
+  for (const Metrics* metrics : services) metrics->write_received(out);
+  family(out, "kyanite_reply_body_bytes_total", "counter", "Bytes of replies' bodies.");
+  for (const Metrics* metrics : services) metrics->write_sent(out);
+  family(out, "kyanite_errors_total", "counter", "Requests refused, by operation and error code.");
+  for (const Metrics* metrics : services) metrics->write_errors(out);
 }
 
 }  // namespace kyanite::front

@@ -1,5 +1,6 @@
-// Counters per operation: how many requests, by status class and error code, and how long they
-// took. Counting takes no lock and no allocation on the usual path.
+// Counters per operation: how many requests, by status class and error code, how long they took and
+// how many bytes they carried. Counting takes no lock and no allocation on the usual path.
+// docs/METRICS.md describes what is written.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/message.h"
 #include "service/call.h"
@@ -26,8 +28,8 @@ class Metrics {
 
   void count(const service::Call& call, const http::Reply& reply,
              std::chrono::steady_clock::duration took);
-  // Appends Prometheus text.
-  void write(std::string& out) const;
+  // Appends Prometheus text of all of them, a family at a time, as the format wants it.
+  static void write(std::string& out, std::span<const Metrics* const> services);
 
  private:
   // Upper bounds in microseconds; the last bucket is open.
@@ -37,13 +39,23 @@ class Metrics {
     std::array<std::atomic<uint64_t>, 6> by_class{};  // index: status / 100
     std::array<std::atomic<uint64_t>, kBounds.size() + 1> buckets{};
     std::atomic<uint64_t> micros{0};
+    std::atomic<uint64_t> received{0};  // Bytes of bodies.
+    std::atomic<uint64_t> sent{0};
   };
+
+  std::string labels(size_t index) const;
+  void write_requests(std::string& out) const;
+  void write_seconds(std::string& out) const;
+  void write_received(std::string& out) const;
+  void write_sent(std::string& out) const;
+  void write_errors(std::string& out) const;
 
   std::string service_;
   std::span<const service::Operation> operations_;
   std::unique_ptr<Row[]> rows_;  // one more than operations: requests that never reached one
   mutable std::mutex errors_mutex_;
-  std::map<std::string_view, uint64_t> errors_;  // by error code, whose texts are static
+  // By operation and error code, whose texts are static.
+  std::map<std::pair<size_t, std::string_view>, uint64_t> errors_;
 };
 
 }  // namespace kyanite::front

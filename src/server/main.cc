@@ -176,7 +176,9 @@ int run(const Settings& settings) {
             if (opened->engine != nullptr) append_engine_metrics(out, opened->engine->metrics());
           },
           [&](std::string& out) {
-            for (const auto& service : hosted) service->metrics.write(out);
+            std::vector<const front::Metrics*> services;
+            for (const auto& service : hosted) services.push_back(&service->metrics);
+            front::Metrics::write(out, services);
           }});
 
   auto started = listen_all(server, settings, hosted, *admin);

@@ -103,6 +103,8 @@ void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
   gauge("kyanite_engine_record_cache_bytes", metrics.cache_bytes);
   gauge("kyanite_engine_extents", metrics.extents);
   gauge("kyanite_engine_extent_live_bytes", metrics.live_bytes);
+  gauge("kyanite_engine_extent_dead_bytes", metrics.dead_bytes);
+  gauge("kyanite_engine_sweep_extents_left", metrics.sweep_extents_left);
   gauge("kyanite_engine_last_sweep_seconds", metrics.last_sweep_seconds);
 }
 
