@@ -148,7 +148,8 @@ def main():
         return 0
     about, began = machine(), time.monotonic()
     busy = about["load"] > BUSY_LOAD_PER_CORE * about["cores"]
-    print(f"-- {about['cores']} cores, {about['cpu']}, load {about['load']:.2f}{' (BUSY: take the figures with care)' if busy else ''}")
+    print(f"-- {about['cores']} cores, {about['cpu']}, load {about['load']:.2f}"
+          + (" (BUSY: take the figures with care)" if busy else ""))
     print(heading())
     sections = {}
     for name in arguments.only or [name for name in SECTIONS if not (arguments.quick and name in NOT_QUICK)]:

@@ -19,5 +19,6 @@ def offered(bench):
             for turn, share in enumerate(SHARES, 1):
                 rate = round(most * share)
                 result = timed(bench, kyanite, kyanite.port, CONNECTIONS, *SIGNED, *arguments(turn), "--rate", rate)
-                bench.row(f"{what} offered at {rate:,}/s", "req/s", [result["rate"]], [rate], "offered", costs=([result], [result]))
+                bench.row(f"{what} offered at {rate:,}/s", "req/s", [result["rate"]], [rate], "offered",
+                          costs=([result], [result]))
                 bench.rows[-1].update(offered=rate, operation=what, rival_costs={})

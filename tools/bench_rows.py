@@ -46,7 +46,8 @@ def reads(bench):
             bench.rate_row(what, ours, rival, "nginx", 0.8)
         rival, ours = bench.take_turns(
             lambda _: get(nginx, nginx.port, 1, "/large"), lambda _: get(kyanite, kyanite.port, 1, f"{AT}/large", *SIGNED))
-        bench.row("Get Blob 64 MiB per CPU second", "GiB/s", gib_per_cpu(ours), gib_per_cpu(rival), "nginx", 0.9, costs=(ours, rival))
+        bench.row("Get Blob 64 MiB per CPU second", "GiB/s", gib_per_cpu(ours), gib_per_cpu(rival), "nginx", 0.9,
+                  costs=(ours, rival))
 
 
 def gib_per_cpu(results):

@@ -1,5 +1,5 @@
-"""The servers that ./dev bench starts: Kyanite, and what it is measured against. Each on a port that was free a moment before, with
-data that vanishes with it."""
+"""The servers that ./dev bench starts: Kyanite, and what it is measured against. Each on a port that was free a moment before,
+with data that vanishes with it."""
 
 import os
 import pathlib

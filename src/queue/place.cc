@@ -52,7 +52,7 @@ std::string MessageId::text() const {
   append_be64(bytes, high);
   append_be64(bytes, low);
   std::string text = hex(bytes);
-  for (const size_t dash : {8, 13, 18, 23}) text.insert(dash, 1, '-');
+  for (const size_t dash : {8u, 13u, 18u, 23u}) text.insert(dash, 1, '-');
   return text;
 }
 
