@@ -177,6 +177,7 @@ int run(const Settings& settings) {
           },
           [&](std::string& out) {
             std::vector<const front::Metrics*> services;
+            services.reserve(hosted.size());
             for (const auto& service : hosted) services.push_back(&service->metrics);
             front::Metrics::write(out, services);
           }});
