@@ -1,8 +1,8 @@
 """The tool's end of the fault library (faults/): loads it before the server, sets what is to go wrong, reads what it counted."""
 
+import ctypes
 import mmap
 import pathlib
-import struct
 
 import harness
 from owner import Wrong
@@ -33,11 +33,15 @@ class Faults:
         run.environment.update(LD_PRELOAD=str(LIBRARY), KYANITE_FAULTS_DATA=str(run.location),
                                KYANITE_FAULTS_PLACE=str(self.place))
 
+    def _word(self, field):
+        """Read and written at once: the server looks at any time."""
+        return ctypes.c_int64.from_buffer(self._control, 8 * FIELDS.index(field))
+
     def __getitem__(self, field):
-        return struct.unpack_from("<q", self._control, 8 * FIELDS.index(field))[0]
+        return self._word(field).value
 
     def __setitem__(self, field, value):
-        struct.pack_into("<q", self._control, 8 * FIELDS.index(field), value)
+        self._word(field).value = value
 
     def set(self, **fields):
         for field, value in fields.items():

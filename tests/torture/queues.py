@@ -112,8 +112,9 @@ class QueueClient:
         seen = {}
         while some := await self._get(connection, 32):
             seen.update(some)
-        if self.maybe_cleared and not seen and await self._is_cleared(connection):
-            self._forget()
+        statuses = {text: await self._delete(connection, receipt) for text, receipt in {**self.taken, **seen}.items()}
+        if self.maybe_cleared and not seen and all(status == 404 for status in statuses.values()):
+            self._forget()  # All or nothing: with what waited, also what was taken is gone.
             return None
         missing = self.waiting - seen.keys()
         extra = seen.keys() - self.waiting - {self.maybe_put}
@@ -122,17 +123,12 @@ class QueueClient:
             wrong = f"{self.path} hands out what is taken, deleted or was never put: {[text[:20] for text in extra]}"
         elif len(missing) > (1 if self.maybe_taken else 0):
             wrong = f"{self.path} lost {[text[:20] for text in missing]}"
-        for text, receipt in {**self.taken, **seen}.items():
-            status = await self._delete(connection, receipt)
+        for text, status in statuses.items():
             if status == 204 or (status == 404 and text == self.maybe_deleted) or text == self.maybe_updated:
                 continue
             wrong = wrong or f"the receipt of {text[:20]!r} in {self.path} is not good any more: {status}"
         self._forget()
         return wrong
-
-    async def _is_cleared(self, connection):
-        """All or nothing: with what waited, also what was taken is gone."""
-        return not self.taken or all([await self._delete(connection, receipt) == 404 for receipt in self.taken.values()])
 
     OPERATIONS = (put, take, delete, update, clear)
     WEIGHTS = (8, 4, 4, 2, 0.3)
