@@ -16,6 +16,7 @@ CHUNK = 200_000  # The load generator makes all requests of a run before it.
 TAKEN = 100  # Messages a round; the shallowest queue must not run dry.
 UPSERTS = 100  # in a transaction
 RENAMES = 20
+SETTLE_S = 60
 
 
 def path(level):
@@ -37,6 +38,16 @@ def fill(bench, kyanite, level):
     bench.load(ports["queue"], PUT_CONNECTIONS, *SIGNED, "--messages", f"{path(level)}/messages", "--size", MESSAGE,
                "--count", level, seconds=3600)
     bench.load(ports["table"], 16, *TABLE, "--upsert", path(level), "--size", ENTITY, "--count", level // UPSERTS, seconds=3600)
+
+
+def settle(kyanite):
+    """Waits until what filling has left to do in the background is done."""
+    deadline = time.monotonic() + SETTLE_S
+    while time.monotonic() < deadline:
+        before = kyanite.cpu_seconds()
+        time.sleep(1)
+        if kyanite.cpu_seconds() - before < 0.05:
+            return
 
 
 def operations(levels):
@@ -95,6 +106,7 @@ def sizes(bench):
     with Kyanite(bench.binary) as kyanite, scratch() as directory:
         for level in levels:
             fill(bench, kyanite, level)
+        settle(kyanite)
         for operation in operations(levels):
             medians = measure(bench, kyanite, levels, *operation)
             if operation[0] == f"List {PAGE:,} blobs":

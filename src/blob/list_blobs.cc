@@ -51,9 +51,10 @@ class Names {
     if (!blocks_ || !blocks_->valid()) return partition(*heads_);
     return std::min(partition(*heads_), partition(*blocks_));
   }
-  // The heads of name(), oldest first, the blob itself last. Moves on to the next name.
-  store::Result<std::vector<Head>> take(const std::string& name) {
-    std::vector<Head> heads;
+  // The heads of name(), oldest first, the blob itself last, into `heads`. Moves on to the next
+  // name.
+  store::Result<void> take(const std::string& name, std::vector<Head>& heads) {
+    heads.clear();
     const std::string lead = store::Key(space_, kHeads, name).bytes();
     while (heads_->valid() && heads_->key().starts_with(lead)) {
       auto record = heads_->record();
@@ -61,7 +62,10 @@ class Names {
       auto blob = store::decode<Blob>((*record)->value);
       if (!blob) return store::Error::kCorrupt;
       finish_rehydration(*blob, now_);
-      heads.push_back({std::string(heads_->key().substr(lead.size())), *record, std::move(*blob)});
+      Head& head = heads.emplace_back();
+      head.row = heads_->key().substr(lead.size());
+      head.record = std::move(*record);
+      head.blob = std::move(*blob);
       heads_->next();
       // The blob itself comes first; the rest is not wanted.
       if (base_only_ && heads_->valid() && heads_->key().starts_with(lead))
@@ -74,7 +78,7 @@ class Names {
     std::sort(heads.begin(), heads.end(),
               [&](const Head& a, const Head& b) { return age(a) < age(b); });
     if (blocks_ && blocks_->valid() && partition(*blocks_) == name) skip_name(name);
-    return heads;
+    return {};
   }
   store::Result<void> status() const {
     if (auto status = heads_->status(); !status) return status;
@@ -146,13 +150,13 @@ class Lister {
     // The marker of a later page is behind where the first one started.
     const std::string first = std::max(start.name, std::string(call_.query.get("startFrom")));
     if (!first.empty()) names.seek(first);
+    std::vector<Head> heads;
     while (names.valid()) {
       const std::string name = names.name();
-      auto heads = names.take(name);
-      if (!heads) return heads.error();
-      const bool uncommitted = heads->empty();
-      std::erase_if(*heads, [&](const Head& head) { return !is_shown(shows_, call_, head); });
-      if (heads->empty() && !uncommitted) continue;
+      if (auto taken = names.take(name, heads); !taken) return taken.error();
+      const bool uncommitted = heads.empty();
+      std::erase_if(heads, [&](const Head& head) { return !is_shown(shows_, call_, head); });
+      if (heads.empty() && !uncommitted) continue;
       const size_t cut =
           delimiter_.empty() ? std::string::npos : name.find(delimiter_, page_.prefix.size());
       if (cut != std::string::npos) {
@@ -163,13 +167,13 @@ class Lister {
         names.skip_prefix(prefix);
         continue;
       }
-      if (name == start.name) drop_before(*heads, start.row);
+      if (name == start.name) drop_before(heads, start.row);
       if (uncommitted) {
         if (count_ == page_.most) return service::write_marker(name);
         write_uncommitted_entry(xml_, call_, name);
         ++count_;
       }
-      for (const auto& head : *heads) {
+      for (const auto& head : heads) {
         if (count_ == page_.most) return write_start(name, head);
         write_entry(xml_, call_, shows_, name, head);
         ++count_;

@@ -64,7 +64,11 @@ void RecordCache::put(std::string_view key, store::RecordPtr record) {
   std::lock_guard lock(shard.mutex);
   CHECK(shard.writing.erase(key) == 1);
   ++shard.version;
-  set(shard, key, std::move(record));
+  if (record != nullptr) {
+    set(shard, key, std::move(record));
+  } else if (auto found = shard.entries.find(key); found != shard.entries.end()) {
+    remove(shard, found);
+  }
 }
 
 void RecordCache::clear() {
@@ -107,16 +111,17 @@ void RecordCache::evict_one(Shard& shard) {
     item->second.used = false;
     item = item->second.newer == nullptr ? shard.oldest : item->second.newer;
   }
-  shard.hand = item->second.newer;
-  unlink(shard, item);
-  add(shard.bytes, 0 - item->second.bytes);
-  shard.entries.erase(shard.entries.find(item->first));
+  shard.hand = item;
+  remove(shard, shard.entries.find(item->first));
 }
 
-void RecordCache::unlink(Shard& shard, Entries::value_type* item) {
+void RecordCache::remove(Shard& shard, Entries::iterator item) {
   Entry& entry = item->second;
+  if (shard.hand == &*item) shard.hand = entry.newer;
   (entry.newer == nullptr ? shard.newest : entry.newer->second.older) = entry.older;
   (entry.older == nullptr ? shard.oldest : entry.older->second.newer) = entry.newer;
+  add(shard.bytes, 0 - entry.bytes);
+  shard.entries.erase(item);
 }
 
 uint64_t RecordCache::sum(std::atomic<uint64_t> Shard::*counter) const {

@@ -32,7 +32,8 @@ class RecordCache {
   // Forgets the record: it is about to be written. Until put(), up to when `key` must stay valid,
   // the database alone tells how it is.
   void begin_write(std::string_view key);
-  // Sets what was just committed. Ends what begin_write() began.
+  // Sets what was just committed. Ends what begin_write() began. What was deleted is forgotten: few
+  // ask for it, and consumers of queues delete all day.
   void put(std::string_view key, store::RecordPtr record);
   // Forgets everything, writes that have begun among it, and refuses what is being filled in.
   void clear();
@@ -75,7 +76,7 @@ class RecordCache {
   void set(Shard& shard, std::string_view key, store::RecordPtr record);
   static void charge(Shard& shard, Entries::value_type& item);
   static void evict_one(Shard& shard);
-  static void unlink(Shard& shard, Entries::value_type* item);
+  static void remove(Shard& shard, Entries::iterator item);
   uint64_t sum(std::atomic<uint64_t> Shard::*counter) const;
 
   static constexpr size_t kShards = 64;

@@ -20,10 +20,13 @@ TEST(RecordCache, KnowsWhatWasPutAbsenceIncluded) {
   commit(cache, "a", record_of("1"));
   EXPECT_EQ(cache.find("a").record->value, "1");
   commit(cache, "a", nullptr);
+  EXPECT_FALSE(cache.find("a").known);
+  EXPECT_EQ(cache.bytes(), 0u);
+  cache.fill("a", nullptr, cache.find("a").version);
   EXPECT_TRUE(cache.find("a").known);
   EXPECT_EQ(cache.find("a").record, nullptr);
   EXPECT_EQ(cache.hits(), 3u);
-  EXPECT_EQ(cache.misses(), 1u);
+  EXPECT_EQ(cache.misses(), 3u);
 }
 
 TEST(RecordCache, AFillThatACommitOvertookIsDropped) {

@@ -60,6 +60,8 @@ size_t Key::partition_end() const {
 std::string Key::partition() const {
   std::string out;
   const size_t end = partition_end() - 2;
+  const std::string_view escaped(bytes_.data() + kPartitionStart, end - kPartitionStart);
+  if (escaped.find('\0') == std::string_view::npos) return std::string(escaped);
   for (size_t i = kPartitionStart; i < end; ++i) {
     out.push_back(bytes_[i]);
     if (bytes_[i] == '\0') ++i;

@@ -6,6 +6,10 @@
 
 #include "base/bytes.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace kyanite::wire {
 
 namespace {
@@ -35,9 +39,22 @@ void append_escaped(std::string& out, std::string_view text) {
 
 XmlWriter::XmlWriter() : out_("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>") {}
 
-void XmlWriter::end_start_tag() {
-  if (in_start_tag_) out_ += '>';
-  in_start_tag_ = false;
+bool XmlWriter::needs_escape(std::string_view text) {
+  size_t at = 0;
+#if defined(__SSE2__)
+  const auto is = [](__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+  for (; text.size() - at >= 16; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const __m128i quotes = _mm_or_si128(is(bytes, '"'), is(bytes, '\''));
+    const __m128i angles = _mm_or_si128(is(bytes, '<'), is(bytes, '>'));
+    const __m128i others = _mm_or_si128(is(bytes, '&'), is(bytes, '\r'));
+    if (_mm_movemask_epi8(_mm_or_si128(quotes, _mm_or_si128(angles, others))) != 0) return true;
+  }
+#endif
+  for (; at < text.size(); ++at) {
+    if (!kReferences[static_cast<uint8_t>(text[at])].empty()) return true;
+  }
+  return false;
 }
 
 XmlWriter& XmlWriter::open(std::string_view tag) {

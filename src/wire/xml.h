@@ -2,6 +2,9 @@
 // pugixml where needed.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,26 @@ class XmlWriter {
   XmlWriter& close(std::string_view tag);
   // <tag>text</tag>, or <tag /> when the text is empty.
   XmlWriter& element(std::string_view tag, std::string_view text);
+  // The same, put together in one piece where the tag is known: listings are made of these.
+  template <size_t kSize>
+  XmlWriter& element(const char (&tag)[kSize], std::string_view text) {
+    constexpr size_t kTag = kSize - 1, kMarks = sizeof "<></>" - 1;
+    char piece[160];
+    if (text.empty() || kTag * 2 + kMarks + text.size() > sizeof piece || needs_escape(text))
+      return element(std::string_view(tag, kTag), text);
+    end_start_tag();
+    char* to = piece;
+    *to++ = '<';
+    to = std::copy_n(tag, kTag, to);
+    *to++ = '>';
+    to = std::copy_n(text.data(), text.size(), to);
+    *to++ = '<';
+    *to++ = '/';
+    to = std::copy_n(tag, kTag, to);
+    *to++ = '>';
+    out_.append(piece, static_cast<size_t>(to - piece));
+    return *this;
+  }
   XmlWriter& element(std::string_view tag, uint64_t number);
   // Only when the text is not empty.
   XmlWriter& optional(std::string_view tag, std::string_view text);
@@ -25,7 +48,11 @@ class XmlWriter {
   std::string take();
 
  private:
-  void end_start_tag();
+  void end_start_tag() {
+    if (in_start_tag_) out_ += '>';
+    in_start_tag_ = false;
+  }
+  static bool needs_escape(std::string_view text);
 
   std::string out_;
   bool in_start_tag_ = false;

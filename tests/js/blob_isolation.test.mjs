@@ -115,5 +115,5 @@ test('1,000 snapshots and copies of 100 GiB cost no bytes', { timeout: 600_000 }
   }
   // At the speed of a disk it would take minutes. Several, as this machine may be busy with other tests.
   assert.ok(fastest < 500, `${fastest} ms`);
-  assert.equal(await extentBytes(), before);
+  assert.ok(await extentBytes() <= before);  // Less when the sweep came by.
 });
