@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -208,14 +209,15 @@ size_t ascii_from(std::string_view text, size_t at) {
 
 size_t utf16_length(std::string_view text) {
   size_t length = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < text.size();) {
     const size_t ascii = ascii_from(text, i);
     length += ascii;
     i += ascii;
-    if (i == text.size()) break;
-    const auto byte = static_cast<uint8_t>(text[i]);
-    if ((byte & 0xc0) == 0x80) continue;  // continues a character
-    length += byte >= 0xf0 ? 2 : 1;
+    for (const size_t end = std::min(text.size(), i + sizeof(uint64_t)); i < end; ++i) {
+      const auto byte = static_cast<uint8_t>(text[i]);
+      if ((byte & 0xc0) == 0x80) continue;  // continues a character
+      length += byte >= 0xf0 ? 2 : 1;
+    }
   }
   return length;
 }

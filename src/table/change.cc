@@ -211,13 +211,15 @@ Task<Result<std::vector<Changed>, Refusal>> apply_changes(Call& call, store::Spa
   keys.reserve(changes.size());
   for (const auto& change : changes)
     keys.emplace_back(space, kEntities, change.partition, change.row);
-  const auto turns = co_await lock_all(call, keys);
-  // Inserts mostly find nothing: the first try takes that for granted, and its guards find out.
+  // Inserts mostly find nothing: the first try takes that for granted and waits for nobody, and its
+  // guards find out.
   const bool guess = std::all_of(changes.begin(), changes.end(),
                                  [](const Change& change) { return change.verb == Verb::kInsert; });
+  std::vector<store::KeyedLocks::Guard> turns;
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     std::vector<store::RecordPtr> before(keys.size());
     if (!guess || tries > 0) {
+      if (turns.empty()) turns = co_await lock_all(call, keys);
       auto records = co_await read_all(call, keys);
       if (!records) co_return Refusal{0, service::storage_error(records.error())};
       before = std::move(*records);

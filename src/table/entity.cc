@@ -187,14 +187,12 @@ ShortText<63> entity_tag(Time timestamp) {
   const auto instant = date_time_text(timestamp);
   ShortText<63> tag;
   tag.append("W/\"datetime'");
-  for (char c : instant.view()) {
-    if (c == ':') {
-      tag.append("%3A");
-    } else {
-      tag.append(c);
-    }
+  std::string_view rest = instant;
+  for (size_t colon = 0; (colon = rest.find(':')) != std::string_view::npos;) {
+    tag.append(rest.substr(0, colon)).append("%3A");
+    rest.remove_prefix(colon + 1);
   }
-  return tag.append("'\"");
+  return tag.append(rest).append("'\"");
 }
 
 }  // namespace kyanite::table

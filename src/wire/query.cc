@@ -48,16 +48,16 @@ std::string percent_encode(std::string_view text, std::string_view keep) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
-  for (char c : text) {
-    if (unreserved(c) || keep.find(c) != std::string_view::npos) {
-      out.push_back(c);
-    } else {
-      out.push_back('%');
-      out.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
-      out.push_back(kHex[static_cast<unsigned char>(c) & 15]);
-    }
+  size_t kept = 0;  // start of what stays as it is
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (unreserved(c) || keep.find(c) != std::string_view::npos) continue;
+    const auto byte = static_cast<unsigned char>(c);
+    const char encoded[] = {'%', kHex[byte >> 4], kHex[byte & 15]};
+    out.append(text.substr(kept, i - kept)).append(encoded, sizeof encoded);
+    kept = i + 1;
   }
-  return out;
+  return out.append(text.substr(kept));
 }
 
 std::optional<Query> Query::parse(std::string_view raw) {
