@@ -284,7 +284,8 @@ Task<wire::Result<std::shared_ptr<const ServiceProperties>>> load_properties(Cal
   const auto key = properties_key(call);
   auto loaded = co_await load_shared<ServiceProperties>(call, key);
   if (!loaded) co_return loaded.error();
-  co_return loaded->value != nullptr ? std::move(loaded->value) : kUnset;
+  if (loaded->value == nullptr) co_return kUnset;
+  co_return std::move(loaded->value);
 }
 
 Task<wire::Result<http::Reply>> get_service_properties(Call& call) {
