@@ -69,5 +69,22 @@ TEST(XmlCanHold, RefusesWhatNoDocumentMayContain) {
     EXPECT_EQ(xml_can_hold(text), holds) << testing::PrintToString(text);
 }
 
+// The form for tags known beforehand has a limit and looks at 16 characters at a time.
+TEST(XmlWriter, ElementsOfEitherFormAreEqual) {
+  const std::string_view tag = "Name";
+  for (size_t length = 0; length < 200; ++length) {
+    for (const char special : {'a', '&', '<', '>', '"', '\'', '\r', '\xc3'}) {
+      for (size_t at = 0; at < length; at += 1 + length / 40) {
+        std::string text(length, 'x');
+        text[at] = special;
+        XmlWriter known, unknown;
+        known.open("List").element("Name", text).close("List");
+        unknown.open("List").element(tag, text).close("List");
+        ASSERT_EQ(known.take(), unknown.take()) << length << " " << special << " at " << at;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::wire
