@@ -3,46 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "auth/authorize.h"
-#include "base/executor.h"
-#include "service/test_support.h"
+#include "service/test_service.h"
 #include "table/service.h"
 
 namespace kyanite::table {
 
-class StringBody final : public http::BodyReader {
- public:
-  explicit StringBody(std::string_view text) : text_(text) {}
-  Task<Result<Buffer, http::BodyError>> next() override {
-    const std::string_view part = text_.substr(0, kChunkBytes);
-    text_.remove_prefix(part.size());
-    co_return Buffer::copy_of(part);
-  }
-  std::optional<uint64_t> length() const override { return text_.size(); }
-
- private:
-  std::string_view text_;
-};
-
-struct Answer {
-  int status = 0;
-  std::string_view code;  // of the error
-  std::string message;
-  std::string head;
-  std::string body;
-
-  // The value of a header line; "" when absent.
-  std::string header(std::string_view name) const {
-    const size_t begin = head.find(std::string(name) + ": ");
-    if (begin == std::string::npos) return {};
-    const size_t value = begin + name.size() + 2;
-    return head.substr(value, head.find("\r\n", value) - value);
-  }
+struct Answer : service::TestAnswer {
+  using TestAnswer::TestAnswer;
+  std::string message;  // of the error
 };
 
 class TableFixture : public testing::Test {
@@ -54,7 +27,7 @@ class TableFixture : public testing::Test {
     http::Request request;
     request.method = method;
     for (const auto& [name, value] : headers) request.headers.add(name, value);
-    StringBody reader(body);
+    service::StringBody reader(body);
     request.body = &reader;
     service::Call call(request, *context_);
     call.query = wire::Query::parse(query).value();
@@ -91,19 +64,12 @@ class TableFixture : public testing::Test {
   }
 
   Answer to_answer(const service::Call& call, wire::Result<http::Reply> result) {
-    Answer answer;
-    http::Reply reply;
-    if (result) {
-      reply = std::move(*result);
-    } else {
-      reply.status = result.error().status;
-      answer.code = wire::name(result.error().code);
-      answer.message = result.error().message;
-      service_.render(call, result.error(), reply);
-    }
-    answer.status = reply.status;
-    answer.head = reply.head;
-    if (const auto* text = std::get_if<std::string>(&reply.body)) answer.body = *text;
+    if (result) return Answer(std::move(result));
+    http::Reply reply(result.error().status);
+    service_.render(call, result.error(), reply);
+    Answer answer(std::move(reply));
+    answer.code = wire::name(result.error().code);
+    answer.message = result.error().message;
     return answer;
   }
 };
