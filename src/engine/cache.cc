@@ -48,7 +48,8 @@ RecordCache::Found RecordCache::find(std::string_view key) {
 void RecordCache::fill(std::string_view key, store::RecordPtr record, uint64_t version) {
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
-  if (shard.version == version && !shard.writing.contains(key)) set(shard, key, std::move(record));
+  if (!shard.trusted || shard.version != version || shard.writing.contains(key)) return;
+  set(shard, key, std::move(record));
 }
 
 void RecordCache::begin_write(std::string_view key) {
@@ -71,14 +72,22 @@ void RecordCache::put(std::string_view key, store::RecordPtr record) {
   }
 }
 
-void RecordCache::clear() {
+void RecordCache::distrust() {
   for (auto& shard : shards_) {
     std::lock_guard lock(shard.mutex);
-    ++shard.version;
+    shard.trusted = false;
     shard.writing.clear();
     shard.entries.clear();
     shard.newest = shard.oldest = shard.hand = nullptr;
     shard.bytes = 0;
+  }
+}
+
+void RecordCache::trust() {
+  for (auto& shard : shards_) {
+    std::lock_guard lock(shard.mutex);
+    shard.trusted = true;
+    ++shard.version;  // Who asked before may have read the database as it was before.
   }
 }
 

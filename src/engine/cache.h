@@ -35,8 +35,11 @@ class RecordCache {
   // Sets what was just committed. Ends what begin_write() began. What was deleted is forgotten: few
   // ask for it, and consumers of queues delete all day.
   void put(std::string_view key, store::RecordPtr record);
-  // Forgets everything, writes that have begun among it, and refuses what is being filled in.
-  void clear();
+  // A write has failed: opened again, the database may show it or not. Forgets everything, writes
+  // that have begun among it, and takes nothing in until the database was opened and trust()
+  // called.
+  void distrust();
+  void trust();
 
   uint64_t hits() const { return sum(&Shard::hits); }
   uint64_t misses() const { return sum(&Shard::misses); }
@@ -66,6 +69,7 @@ class RecordCache {
     Entries::value_type* oldest = nullptr;
     Entries::value_type* hand = nullptr;
     uint64_t version = 0;
+    bool trusted = true;
     std::unordered_set<std::string_view> writing;  // Keys that must not be filled in.
     std::atomic<uint64_t> bytes{0};
     std::atomic<uint64_t> hits{0};

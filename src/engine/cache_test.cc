@@ -38,7 +38,8 @@ TEST(RecordCache, AFillThatACommitOvertookIsDropped) {
   // Also when the new record has been forgotten again.
   const auto again = cache.find("b");
   commit(cache, "b", record_of("new"));
-  cache.clear();
+  cache.distrust();
+  cache.trust();
   cache.fill("b", record_of("old"), again.version);
   EXPECT_FALSE(cache.find("b").known);
 }
@@ -74,11 +75,26 @@ TEST(RecordCache, AWriteThatFailedLeavesNothingBehind) {
   RecordCache cache(1 << 20);
   commit(cache, "a", record_of("old"));
   cache.begin_write("a");
-  cache.clear();
+  cache.distrust();
+  cache.trust();
   const auto after = cache.find("a");
   EXPECT_FALSE(after.known);
   cache.fill("a", record_of("old"), after.version);
   EXPECT_EQ(cache.find("a").record->value, "old");
+}
+
+TEST(RecordCache, NothingIsTakenFromADatabaseInDoubt) {
+  RecordCache cache(1 << 20);
+  const auto before = cache.find("a");
+  cache.distrust();
+  const auto during = cache.find("a");
+  cache.fill("a", record_of("old"), during.version);
+  EXPECT_FALSE(cache.find("a").known);
+  // Nor when whoever has read from it comes late.
+  cache.trust();
+  cache.fill("a", record_of("old"), before.version);
+  cache.fill("a", record_of("old"), during.version);
+  EXPECT_FALSE(cache.find("a").known);
 }
 
 TEST(RecordCache, KeepsToItsBudgetAndPrefersWhatIsUsed) {

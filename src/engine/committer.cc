@@ -45,6 +45,8 @@ Committer::~Committer() {
 void Committer::watch(CommitWatch* watch) {
   std::lock_guard lock(batch_mutex_);
   watch_ = watch;
+  if (watch_ == nullptr) return;
+  for (const auto& commit : in_doubt_) watch_->committing(commit);
 }
 
 void Committer::loop() {
@@ -60,15 +62,24 @@ void Committer::process(const Batch& batch) {
   store::Result<void> result;
   {
     std::lock_guard lock(batch_mutex_);
-    if (records_.broken()) result = records_.repair();
+    if (records_.broken()) result = repair();
     if (result.ok()) {
       rocksdb::WriteBatch writes;
       stage(batch, writes);
       result = write(writes);
+      if (!result.ok()) doubt(batch);
       staged_.clear();
     }
   }
   finish(batch, result);
+}
+
+store::Result<void> Committer::repair() {
+  auto repaired = records_.repair();
+  if (!repaired) return repaired;
+  cache_.trust();
+  in_doubt_.clear();
+  return {};
 }
 
 void Committer::stage(const Batch& batch, rocksdb::WriteBatch& writes) {
@@ -110,13 +121,19 @@ store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
   counters_.sync_nanos += static_cast<uint64_t>((std::chrono::steady_clock::now() - start).count());
   ++counters_.batches;
   if (!written.ok()) {
-    // Whether the batch is on the disk shows only when the database is opened again.
-    cache_.clear();
+    cache_.distrust();
     return written;
   }
   // Of several writes to one key only the last: readers must not see the ones before it.
   for (const auto& [key, record] : staged_) cache_.put(key, record);
   return {};
+}
+
+// Whether the batch is on the disk shows only when the database is opened again.
+void Committer::doubt(const Batch& batch) {
+  for (const auto* request : batch) {
+    if (!request->refused) in_doubt_.push_back(request->commit);
+  }
 }
 
 void Committer::finish(const Batch& batch, const store::Result<void>& result) {

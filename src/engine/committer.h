@@ -16,8 +16,9 @@
 
 namespace kyanite::engine {
 
-// Told of every commit from watch() on, before it becomes visible. Called on the committer's
-// thread.
+// Told of every commit from watch() on, before it becomes visible, and of those in doubt: their
+// write has failed, but they may be there when the database is opened again. Called on the
+// committer's thread or within watch().
 class CommitWatch {
  public:
   virtual ~CommitWatch() = default;
@@ -31,8 +32,8 @@ class Committer {
 
   void submit(CommitRequest* request) { queue_.push(request); }
 
-  // When it returns, all commits not shown to `watch` are visible to reads. Null: no one watches
-  // any more.
+  // When it returns, all commits not shown to `watch` are visible to reads, or will never be. Null:
+  // no one watches any more.
   void watch(CommitWatch* watch);
 
   struct Counters {
@@ -49,11 +50,13 @@ class Committer {
   using Batch = std::vector<CommitRequest*>;
   void loop();
   void process(const Batch& batch);
+  store::Result<void> repair();
   void stage(const Batch& batch, rocksdb::WriteBatch& writes);
   // Why the commit cannot be part of the batch; nothing when all its guards hold.
   std::optional<store::Error> broken_guard(const store::Commit& commit);
   store::Result<store::RecordPtr> current(const std::string& key);
   store::Result<void> write(rocksdb::WriteBatch& writes);
+  void doubt(const Batch& batch);
   void finish(const Batch& batch, const store::Result<void>& result);
 
   Records& records_;
@@ -64,6 +67,7 @@ class Committer {
   std::vector<Wakeup> wakeups_;
   std::mutex batch_mutex_;  // Held while a batch is staged and written.
   CommitWatch* watch_ = nullptr;
+  std::vector<store::Commit> in_doubt_;
   Counters counters_;
   std::thread thread_;  // Last: it uses the others.
 };

@@ -196,6 +196,38 @@ TEST_F(LogFaults, AFailedSyncIsNeverAcknowledged) {
   EXPECT_EQ(get(*engine_, "b").value()->value, "1");
 }
 
+TEST_F(LogFaults, WhatWasReadWhileInDoubtIsReadAgainAfterTheRepair) {
+  ASSERT_TRUE(put(*engine_, "a", "1").ok());
+  fail_log(os::Call::kSync, EIO);
+  EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kIo);
+  EXPECT_EQ(get(*engine_, "a").value()->value, "1");
+  os::set_fault_hook({});
+  ASSERT_TRUE(put(*engine_, "b", "1").ok());
+  std::string on_disk;
+  EXPECT_TRUE(RunLoop::run(engine_->read([&](const store::View& view) -> store::Result<void> {
+                on_disk = (*view.get(test_key("a")))->value;
+                return {};
+              })).ok());
+  ASSERT_EQ(on_disk, "2") << "only the sync failed";
+  EXPECT_EQ(get(*engine_, "a").value()->value, on_disk);
+}
+
+TEST_F(LogFaults, ASweepSparesWhatACommitInDoubtLists) {
+  const std::string bytes = pattern(5'000, 1);
+  const auto ref = append(*engine_, bytes);
+  ASSERT_TRUE(ref.ok());
+  engine_.reset();
+  engine_ = location_.open();  // Seals the extent, so that it can be swept.
+  fail_log(os::Call::kSync, EIO);
+  EXPECT_EQ(put(*engine_, "a", "1", {*ref}).error(), Error::kIo);
+  EXPECT_TRUE(engine_->sweep_now().ok());
+  os::set_fault_hook({});
+  ASSERT_TRUE(put(*engine_, "b", "1").ok());
+  const auto found = get(*engine_, "a").value();
+  ASSERT_NE(found, nullptr) << "only the sync failed";
+  EXPECT_TRUE(bytes_of(*engine_, found->refs.at(0)) == bytes);
+}
+
 TEST_F(LogFaults, ConflictsAreConflictsEvenBesideFailures) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
   fail_log(os::Call::kSync, EIO);

@@ -11,8 +11,8 @@ namespace {
 
 // RocksDB's format: blocks of 32 KiB with fragments of records, none of which crosses a block. A
 // fragment is a masked CRC-32C of what follows the length, the length in two bytes, the kind, and
-// the bytes. A record is the batch of one commit: its first sequence number, how many it takes, and
-// the writes.
+// the bytes. A record is the batch of some commits: the number of its first write, how many there
+// are, and the writes.
 constexpr size_t kBlockBytes = 32 * 1024;
 constexpr size_t kHeaderBytes = 7;
 constexpr size_t kBatchHeaderBytes = 12;
@@ -29,6 +29,7 @@ struct Fragment {
   std::string_view bytes;
   size_t size() const { return kHeaderBytes + bytes.size(); }
   bool begins_record() const { return kind == kWhole || kind == kFirst; }
+  bool ends_record() const { return kind == kWhole || kind == kLast; }
 };
 
 // What a block holds at its beginning, if that is a fragment with the right checksum.
@@ -54,40 +55,57 @@ class LogScan {
         end_ = position_ + at;
         break;
       }
-      if (const auto sequence = sequence_of(*fragment)) sequence_ = *sequence;
+      pass(*fragment);
       at += fragment->size();
     }
     // Lengths cannot be trusted from here on, so every place is tried.
     for (; end_ && at + kHeaderBytes <= block.size(); ++at) {
       const auto fragment = parse(block.substr(at));
-      const auto sequence = fragment ? sequence_of(*fragment) : std::nullopt;
-      if (sequence && *sequence > sequence_) return false;
+      const auto writes = fragment ? writes_of(*fragment) : std::nullopt;
+      if (writes && writes->first > begun_.first) return false;
     }
     position_ += block.size();
     return true;
   }
   uint64_t end() const { return end_.value_or(position_); }
+  std::optional<uint64_t> first() const { return first_; }
+  uint64_t next() const { return next_; }
 
  private:
-  static std::optional<uint64_t> sequence_of(const Fragment& fragment) {
+  // The numbers of a record's writes.
+  struct Writes {
+    uint64_t first = 0;
+    uint64_t next = 0;
+  };
+  static std::optional<Writes> writes_of(const Fragment& fragment) {
     if (!fragment.begins_record() || fragment.bytes.size() < kBatchHeaderBytes) return std::nullopt;
-    return read_le64(fragment.bytes.data());
+    const uint64_t first = read_le64(fragment.bytes.data());
+    return Writes{first, first + read_le32(fragment.bytes.data() + sizeof first)};
+  }
+  void pass(const Fragment& fragment) {
+    if (const auto writes = writes_of(fragment)) {
+      begun_ = *writes;
+      if (!first_) first_ = begun_.first;
+    }
+    if (fragment.ends_record()) next_ = begun_.next;
   }
 
   uint64_t position_ = 0;
   std::optional<uint64_t> end_;  // Where the first fragment is that is not whole.
-  uint64_t sequence_ = 0;        // Of the last record before it.
+  Writes begun_;                 // Of the last record that begins before it.
+  std::optional<uint64_t> first_;
+  uint64_t next_ = 0;
 };
 
 }  // namespace
 
-std::optional<uint64_t> find_damage(std::string_view log) {
+LogCheck check_log(std::string_view log) {
   LogScan scan;
   while (!log.empty()) {
-    if (!scan.take(log.substr(0, kBlockBytes))) return scan.end();
+    if (!scan.take(log.substr(0, kBlockBytes))) return {.damage = scan.end(), .first = {}};
     log.remove_prefix(std::min(log.size(), kBlockBytes));
   }
-  return std::nullopt;
+  return {.damage = {}, .first = scan.first(), .next = scan.next()};
 }
 
 }  // namespace kyanite::engine

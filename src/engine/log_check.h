@@ -3,8 +3,8 @@
 // RocksDB takes a log up to the first record that is not whole and drops what follows without a
 // word. That is right for the commit that was being written when the process or the power went: it
 // was never acknowledged, and nothing follows it, because a commit is synced before the next is
-// written. A record that is not whole although others follow it was acknowledged and is damaged;
-// going on would lose it and all that follow for good.
+// written. A record that is not whole although others follow it, in its log or in the next one, was
+// acknowledged and is damaged; going on would lose it and all that follow for good.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,16 @@
 
 namespace kyanite::engine {
 
-// Where the log, given whole, is damaged; nothing when all its records are whole but for a torn
-// one at its end.
-std::optional<uint64_t> find_damage(std::string_view log);
+struct LogCheck {
+  // Where the log is damaged; nothing when all its records are whole but for a torn one at its end.
+  std::optional<uint64_t> damage;
+  // Every write of every commit has a number, counted through all logs: that of the first write
+  // here, if there is one, and the one after the last write of the whole records.
+  std::optional<uint64_t> first;
+  uint64_t next = 0;
+};
+
+// `log` is all of one.
+LogCheck check_log(std::string_view log);
 
 }  // namespace kyanite::engine

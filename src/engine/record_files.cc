@@ -3,6 +3,7 @@
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "engine/log_check.h"
@@ -131,6 +132,33 @@ class FaultableFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const std::string path_;
 };
 
+// Holds the logs of a recovery, which are opened from the oldest to the newest, against each other.
+class LogChain {
+ public:
+  // A recovery begins.
+  void reset() {
+    std::lock_guard lock(mutex_);
+    previous_.clear();
+  }
+  // Why the database must not be opened with this log; nothing when it is undamaged and goes on
+  // where the one before ends.
+  std::optional<std::string> refuse(const std::string& path, std::string_view log) {
+    const auto checked = check_log(log);
+    if (checked.damage) return path + " is damaged at byte " + std::to_string(*checked.damage);
+    std::lock_guard lock(mutex_);
+    if (!checked.first) return std::nullopt;
+    if (!previous_.empty() && *checked.first > next_) return previous_ + " is damaged at its end";
+    previous_ = path;
+    next_ = checked.next;
+    return std::nullopt;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string previous_;  // The last one that has writes,
+  uint64_t next_ = 0;     // and the number of the write that has to follow.
+};
+
 class RecordFiles final : public rocksdb::FileSystemWrapper {
  public:
   RecordFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
@@ -150,7 +178,9 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
                              std::unique_ptr<FSSequentialFile>* result,
                              IODebugContext* debug) override {
     auto opened = FileSystemWrapper::NewSequentialFile(path, options, result, debug);
-    return opened.ok() && path.ends_with(".log") ? check_log(path, *result) : opened;
+    if (opened.ok() && path.ends_with(".log")) return recover_log(path, *result);
+    chain_.reset();  // Recovery reads the manifest before the logs.
+    return opened;
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
@@ -160,7 +190,7 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
 
  private:
   // Puts the log's bytes in the place of the file, if they are undamaged.
-  static IOStatus check_log(const std::string& path, std::unique_ptr<FSSequentialFile>& file) {
+  IOStatus recover_log(const std::string& path, std::unique_ptr<FSSequentialFile>& file) {
     std::string bytes;
     std::vector<char> scratch(kReadBytes);
     Slice some;
@@ -169,9 +199,8 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
       if (!read.ok()) return read;
       bytes.append(some.data(), some.size());
     } while (!some.empty());
-    if (const auto place = find_damage(bytes)) {
-      return IOStatus::Corruption(path + " is damaged at byte " + std::to_string(*place),
-                                  "acknowledged commits follow; nothing was changed");
+    if (const auto damage = chain_.refuse(path, bytes)) {
+      return IOStatus::Corruption(*damage, "acknowledged commits follow; nothing was changed");
     }
     file = std::make_unique<CheckedLog>(std::move(bytes));
     return IOStatus::OK();
@@ -183,6 +212,8 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
     *result = std::make_unique<LogFile>(std::move(*file));
     return IOStatus::OK();
   }
+
+  LogChain chain_;
 };
 
 }  // namespace

@@ -227,5 +227,56 @@ TEST(Recovery, OfADamagedLog) {
   EXPECT_EQ(get(*recovered, "large").value(), nullptr);
 }
 
+TEST(Recovery, OfTwoLogs) {
+  // As after a kill while the records of the older log are being written to a table. When the
+  // newer one has commits, the older one was complete.
+  constexpr int kCommits = 4;
+  constexpr size_t kFromNewer = 2;  // Which commits are in the newer one.
+  TestLocation location;
+  auto engine = location.open();
+  for (int i = 0; i < kCommits; ++i)
+    ASSERT_TRUE(put(*engine, std::to_string(i), pattern(300, 1)).ok());
+  const std::string name = [&] {
+    for (const auto& file : fs::directory_iterator(location.path() + "/records"))
+      if (file.path().extension() == ".log") return file.path().filename().string();
+    return std::string();
+  }();
+  const std::string log = os::read_text(location.path() + "/records/" + name).value();
+  std::vector<std::string> records;
+  for (size_t at = 0; log[at + 6] != 0;) {
+    const size_t size =
+        7 + static_cast<uint8_t>(log[at + 4]) + 256 * static_cast<uint8_t>(log[at + 5]);
+    records.push_back(log.substr(at, size));
+    at += size;
+  }
+  ASSERT_EQ(records.size(), kCommits);
+
+  auto damaged = records[kFromNewer - 1];
+  damaged[100] = static_cast<char>(damaged[100] ^ 4);
+  const auto cut = records[kFromNewer - 1].substr(0, 100);
+  struct Case {
+    std::string last_of_older;
+    bool opens;
+  };
+  for (const auto& [last, opens] : {Case{records[kFromNewer - 1], true}, Case{damaged, false},
+                                    Case{cut, false}, Case{"", false}}) {
+    TestLocation copy;
+    fs::copy(location.path(), copy.path(), fs::copy_options::recursive);
+    const auto older = copy.path() + "/records/" + name;
+    const auto newer = copy.path() + "/records/999999.log";
+    std::ofstream(older, std::ios::binary) << records[0] << last << std::string(100, '\0');
+    std::ofstream(newer, std::ios::binary) << records[2] << records[3] << std::string(100, '\0');
+    auto opened = Engine::open(copy.options());
+    ASSERT_EQ(opened.ok(), opens) << last.size();
+    if (!opens) {
+      EXPECT_NE(opened.error().find(name + " is damaged at its end"), std::string::npos)
+          << opened.error();
+      continue;
+    }
+    for (int i = 0; i < kCommits; ++i)
+      EXPECT_NE(get(**opened, std::to_string(i)).value(), nullptr) << i;
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::engine
