@@ -40,7 +40,8 @@ std::string write(const std::string& content) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const auto whole = parse(bytes, std::max<size_t>(size, 1));
-  for (size_t cut : {1, 7, 13}) CHECK(parse(bytes, cut) == whole);
+  for (const size_t cut : std::initializer_list<size_t>{1, 7, 13})
+    CHECK(parse(bytes, cut) == whole);
   CHECK(parse(write(bytes), 11) == bytes);
   return 0;
 }
