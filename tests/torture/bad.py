@@ -11,14 +11,38 @@ from sabotage import flip
 from verify import Unreadable, list_blobs
 
 READERS = 8
-LEAST_LOG = 8192
 ROUNDS = 2
+# RocksDB's logs: blocks of fragments of commits, none of which crosses a block.
+LOG_BLOCK, FRAGMENT_HEADER = 32 * 1024, 7
+NO_FRAGMENT, WHOLE, FIRST = 0, 1, 2  # Kinds of fragments. A commit is one that is whole, or begins with a first.
 
 
 def how_else(seen, wanted):
     if seen is None or wanted is None:
         return "is there" if wanted is None else "is missing"
     return describe_difference(seen, wanted)
+
+
+def fragments(log):
+    """Of each fragment where it begins and ends, and whether a commit begins with it."""
+    at = 0
+    while at + FRAGMENT_HEADER <= len(log):
+        left = LOG_BLOCK - at % LOG_BLOCK
+        if left < FRAGMENT_HEADER:
+            at += left
+            continue
+        length, kind = int.from_bytes(log[at + 4:at + 6], "little"), log[at + 6]
+        if kind == NO_FRAGMENT:
+            return
+        yield at, at + FRAGMENT_HEADER + length, kind in (WHOLE, FIRST)
+        at += FRAGMENT_HEADER + length
+
+
+def before_last_commit(log):
+    """Where fragments are that an acknowledged commit follows."""
+    places = list(fragments(log))
+    last = max((begin for begin, _, begins_commit in places if begins_commit), default=0)
+    return [(begin, end) for begin, end, _ in places if begin < last]
 
 
 class BadDisk(Mode):
@@ -65,15 +89,15 @@ class BadDisk(Mode):
         return problems + load.problems + await self.run.verify()
 
     def damage_log(self):
-        """One bit in the first half of the log: acknowledged commits follow, so the server must not go on without them."""
-        logs = {path: len(path.read_bytes().rstrip(b"\0")) for path in (self.run.location / "records").glob("*.log")}
-        path, length = max(logs.items(), key=lambda item: item[1])
-        if length < LEAST_LOG:
+        """One bit of the newest log: acknowledged commits follow, so the server must not go on without them."""
+        path = max((self.run.location / "records").glob("*.log"))
+        places = before_last_commit(path.read_bytes())
+        if not places:
             return
-        at = self.random.randrange(length // 2)
+        at = self.random.randrange(*self.random.choices(places, [end - begin for begin, end in places])[0])
         flip(path, at)
         if self.start_or_refuse():
-            raise Wrong(f"the server started with {path} damaged at {at} of {length}")
+            raise Wrong(f"the server started with {path} damaged at {at}, before its last commit")
         self.note("damaged logs refused")
         flip(path, at)
 
