@@ -155,8 +155,13 @@ void write_retention(wire::XmlWriter& xml, std::string_view tag, const Retention
   xml.close(tag);
 }
 
+void write_version(wire::XmlWriter& xml, std::string_view version) {
+  xml.element("Version", version.empty() ? "1.0" : version);
+}
+
 void write_metrics(wire::XmlWriter& xml, std::string_view tag, const Metrics& metrics) {
-  xml.open(tag).element("Version", metrics.version);
+  xml.open(tag);
+  write_version(xml, metrics.version);
   write_boolean(xml, "Enabled", metrics.enabled);
   if (metrics.enabled) write_boolean(xml, "IncludeAPIs", metrics.include_apis);
   write_retention(xml, "RetentionPolicy", metrics.retention);
@@ -235,7 +240,8 @@ std::string write_properties(const ServiceProperties& properties, wire::Service 
   xml.open("StorageServiceProperties");
   if (service != wire::Service::kFile) {
     const auto& logging = properties.logging;
-    xml.open("Logging").element("Version", logging.version);
+    xml.open("Logging");
+    write_version(xml, logging.version);
     write_boolean(xml, "Read", logging.reads);
     write_boolean(xml, "Write", logging.writes);
     write_boolean(xml, "Delete", logging.deletes);

@@ -40,7 +40,7 @@ struct RetentionPolicy {
 };
 
 struct Logging {
-  std::string version = "1.0";
+  std::string version;  // Empty: the first, 1.0.
   bool deletes = false;
   bool reads = false;
   bool writes = false;
@@ -56,7 +56,7 @@ struct Logging {
 };
 
 struct Metrics {
-  std::string version = "1.0";
+  std::string version;  // Empty: the first, 1.0.
   bool enabled = false;
   bool include_apis = false;
   RetentionPolicy retention;

@@ -104,6 +104,18 @@ TEST(ServiceProperties, RoundTripThroughXmlAndRecord) {
   }
 }
 
+TEST(ServiceProperties, AnAbsentVersionIsTheFirstBeforeStoringAndAfter) {
+  ServiceProperties properties;
+  const auto xml = document("<Logging><Read>true</Read></Logging>");
+  ASSERT_TRUE(merge_properties(xml, Service::kBlob, properties).ok());
+  const auto stored = store::decode<ServiceProperties>(store::encode(properties));
+  ASSERT_TRUE(stored);
+  for (const auto& each : {properties, *stored, ServiceProperties()}) {
+    const auto written = write_properties(each, Service::kBlob, wire::Version{20260406});
+    EXPECT_NE(written.find("<Logging><Version>1.0</Version>"), std::string::npos) << written;
+  }
+}
+
 TEST(ServiceProperties, AbsentSectionsStay) {
   auto properties = everything();
   const std::string before = write_properties(properties, Service::kBlob, wire::Version{20260406});
