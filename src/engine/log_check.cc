@@ -1,6 +1,7 @@
 #include "engine/log_check.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/bytes.h"
 #include "store/checksum.h"
@@ -44,6 +45,33 @@ std::optional<Fragment> parse(std::string_view rest) {
   return Fragment{static_cast<Kind>(kind), rest.substr(kHeaderBytes, length)};
 }
 
+// The numbers of a record's writes.
+struct Writes {
+  uint64_t first = 0;
+  uint64_t next = 0;
+};
+
+// Takes them from the first bytes of records, which may be in more than one fragment.
+class BatchHeader {
+ public:
+  // The writes of the record at hand, at the fragment with which its header is whole.
+  std::optional<Writes> take(const Fragment& fragment) {
+    if (fragment.begins_record()) bytes_.emplace();
+    if (!bytes_) return std::nullopt;
+    bytes_->append(fragment.bytes.substr(0, kBatchHeaderBytes - bytes_->size()));
+    if (bytes_->size() < kBatchHeaderBytes) return std::nullopt;
+    const uint64_t first = read_le64(bytes_->data());
+    const Writes writes{first, first + read_le32(bytes_->data() + sizeof first)};
+    bytes_.reset();
+    return writes;
+  }
+  // What follows does not go on with this record.
+  void forget() { bytes_.reset(); }
+
+ private:
+  std::optional<std::string> bytes_;  // While it is not whole.
+};
+
 class LogScan {
  public:
   // False when a record that is not whole is followed by the beginning of a later one.
@@ -53,6 +81,7 @@ class LogScan {
       const auto fragment = parse(block.substr(at));
       if (!fragment) {
         end_ = position_ + at;
+        header_.forget();
         break;
       }
       pass(*fragment);
@@ -61,7 +90,7 @@ class LogScan {
     // Lengths cannot be trusted from here on, so every place is tried.
     for (; end_ && at + kHeaderBytes <= block.size(); ++at) {
       const auto fragment = parse(block.substr(at));
-      const auto writes = fragment ? writes_of(*fragment) : std::nullopt;
+      const auto writes = fragment ? header_.take(*fragment) : std::nullopt;
       if (writes && writes->first > begun_.first) return false;
     }
     position_ += block.size();
@@ -72,18 +101,8 @@ class LogScan {
   uint64_t next() const { return next_; }
 
  private:
-  // The numbers of a record's writes.
-  struct Writes {
-    uint64_t first = 0;
-    uint64_t next = 0;
-  };
-  static std::optional<Writes> writes_of(const Fragment& fragment) {
-    if (!fragment.begins_record() || fragment.bytes.size() < kBatchHeaderBytes) return std::nullopt;
-    const uint64_t first = read_le64(fragment.bytes.data());
-    return Writes{first, first + read_le32(fragment.bytes.data() + sizeof first)};
-  }
   void pass(const Fragment& fragment) {
-    if (const auto writes = writes_of(fragment)) {
+    if (const auto writes = header_.take(fragment)) {
       begun_ = *writes;
       if (!first_) first_ = begun_.first;
     }
@@ -92,7 +111,8 @@ class LogScan {
 
   uint64_t position_ = 0;
   std::optional<uint64_t> end_;  // Where the first fragment is that is not whole.
-  Writes begun_;                 // Of the last record that begins before it.
+  BatchHeader header_;
+  Writes begun_;  // Of the last record that begins before it.
   std::optional<uint64_t> first_;
   uint64_t next_ = 0;
 };
