@@ -5,7 +5,8 @@ import email.utils
 import xml.etree.ElementTree
 
 from boxes import new_lease
-from faults import SECOND_NS, Faults
+from fault_library import SECOND_NS
+from faults import Faults
 from increments import Increments
 from mode import Mode
 from owner import expect

@@ -1,4 +1,4 @@
-// The clock of the day, off by as much as is wanted. Clocks that only count on are right.
+// The clock of the day, as wrong and as fast as is wanted. Clocks that only count on are right.
 #include <pthread.h>
 #include <sys/time.h>
 
@@ -13,15 +13,30 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-int64_t offset_ns() {
-  return state() != nullptr ? state()->control->clock_offset_ns.load(std::memory_order_relaxed) : 0;
+// What the clock of the day shows is a line over the true time: through (since, since + offset),
+// rising by the pace.
+struct Line {
+  int64_t pace = 1;
+  int64_t since = 0;
+  int64_t offset = 0;
+
+  int64_t shown(int64_t real) const { return since + pace * (real - since) + offset; }
+  int64_t real(int64_t shown) const { return since + (shown - offset - since) / pace; }
+};
+
+Line line() {
+  if (state() == nullptr) return {};
+  const auto& control = *state()->control;
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  const int64_t pace = control.clock_pace.load(kRelaxed);
+  return {pace == 0 ? 1 : pace, control.clock_since_ns.load(kRelaxed),
+          control.clock_offset_ns.load(kRelaxed)};
 }
 
-void move(timespec& time, int64_t by_ns) {
-  const int64_t nanos = static_cast<int64_t>(time.tv_sec) * kSecond + time.tv_nsec + by_ns;
-  time.tv_sec = nanos / kSecond;
-  time.tv_nsec = nanos % kSecond;
+int64_t nanos(const timespec& time) {
+  return static_cast<int64_t>(time.tv_sec) * kSecond + time.tv_nsec;
 }
+timespec to_timespec(int64_t nanos) { return {nanos / kSecond, nanos % kSecond}; }
 
 bool is_of_the_day(clockid_t clock) {
   return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
@@ -35,7 +50,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const int result = KYANITE_NEXT(clock_gettime)(clock, time);
   if (result != 0 || !is_of_the_day(clock)) return result;
   if (state() != nullptr) kyanite::faults::count(state()->control->clock_readings);
-  move(*time, offset_ns());
+  *time = to_timespec(line().shown(nanos(*time)));
   return result;
 }
 
@@ -56,16 +71,14 @@ time_t time(time_t* out) noexcept {
 // The kernel waits by the true time.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                            const timespec* until) {
-  timespec moved = *until;
-  move(moved, -offset_ns());
-  return KYANITE_NEXT(pthread_cond_timedwait)(condition, mutex, &moved);
+  const timespec real = to_timespec(line().real(nanos(*until)));
+  return KYANITE_NEXT(pthread_cond_timedwait)(condition, mutex, &real);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* until) {
-  timespec moved = *until;
-  if (is_of_the_day(clock)) move(moved, -offset_ns());
-  return KYANITE_NEXT(pthread_cond_clockwait)(condition, mutex, clock, &moved);
+  const timespec real = is_of_the_day(clock) ? to_timespec(line().real(nanos(*until))) : *until;
+  return KYANITE_NEXT(pthread_cond_clockwait)(condition, mutex, clock, &real);
 }
 
 }  // extern "C"

@@ -46,9 +46,9 @@ Control* map_control(const std::string& path) {
 __attribute__((constructor)) void set_up() {
   const char* data = getenv("KYANITE_FAULTS_DATA");
   const char* place = getenv("KYANITE_FAULTS_PLACE");
-  if (data == nullptr || place == nullptr) return;
+  if (place == nullptr) return;
   auto* made = new State;  // Never destroyed: threads may still write files at exit.
-  made->data = data;
+  if (data != nullptr) made->data = data;
   made->place = place;
   made->control = map_control(made->place + "/control");
   made->plant_unseen = getenv("KYANITE_FAULTS_PLANT_UNSEEN") != nullptr;
@@ -57,7 +57,7 @@ __attribute__((constructor)) void set_up() {
   made->journal =
       static_cast<int>(raw(SYS_openat, AT_FDCWD, journal.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   g_state = made;
-  forbid_unseen_writes();
+  if (data != nullptr) forbid_unseen_writes();
 }
 
 std::string_view name_of(std::string_view path) {
@@ -69,7 +69,7 @@ std::string_view name_of(std::string_view path) {
 State* state() { return g_state; }
 
 bool is_data(std::string_view path) {
-  if (g_state == nullptr || !path.starts_with(g_state->data)) return false;
+  if (g_state == nullptr || g_state->data.empty() || !path.starts_with(g_state->data)) return false;
   const std::string_view below = path.substr(g_state->data.size());
   if (!below.empty() && below.front() != '/') return false;
   const std::string_view name = name_of(path);

@@ -11,15 +11,17 @@
 
 namespace kyanite::faults {
 
-// A file in memory that the tool and the server share (tests/torture/faults.py knows the same
-// order). The tool sets the first half; the server counts in the second.
+// A file in memory that the tool and the server share (tests/py/fault_library.py knows the
+// same order). The tool sets the first half; the server counts in the second.
 struct Control {
   std::atomic<uint64_t> lie;             // Syncs say they are done and do nothing.
   std::atomic<uint64_t> full;            // How full the disk is, see Fullness.
   std::atomic<uint64_t> read_error_ppm;  // How many reads of a million fail,
   std::atomic<uint64_t> flip_ppm;        // or deliver one wrong bit,
   std::atomic<uint64_t> read_kinds;      // of which kinds of file: bits of Kind.
-  std::atomic<int64_t> clock_offset_ns;  // How far the clock of the day is off.
+  std::atomic<int64_t> clock_offset_ns;  // How far the clock of the day is off,
+  std::atomic<int64_t> clock_pace;       // and how many seconds it makes in one (0: one)
+  std::atomic<int64_t> clock_since_ns;   // since this instant.
   std::atomic<uint64_t> seed;
   std::atomic<uint64_t> spoil_sent;  // What the kernel sends by itself has a wrong bit.
 
@@ -42,7 +44,7 @@ enum Fullness : uint64_t {
 enum Kind : uint64_t { kExtent = 1, kTable = 2, kLog = 4, kOther = 8 };
 
 struct State {
-  std::string data;   // The server's data directory,
+  std::string data;   // The server's data directory (empty: only its clock is our business),
   std::string place;  // and ours: control, journal, keep/.
   Control* control = nullptr;
   int journal = -1;  // Closed: none is kept.
