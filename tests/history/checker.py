@@ -4,8 +4,11 @@ each reply is what the model of the object says in that order (Wing and Gong's s
 A model has
   initial                     the state before the first operation; states are hashable
   prepare(operations)         called once, before the search, to learn what only the whole history tells
-  apply(state, operation)     the outcome that the operation has in this state, and the state after it
-  changes(operation)          whether an operation with this outcome may change a state, whichever it is
+  apply(state, operation)     the outcome that the operation has in this state, and the state after it; where the model does not
+                              know which of several the state is, the outcome that was told says it, and the state after it is
+                              the state then known better
+  changes(operation)          whether an operation with this outcome may change a state, whichever it is, other than by making it
+                              better known
   describe(state)             for people, as is
   ask(request)
 """
@@ -13,11 +16,22 @@ A model has
 import dataclasses
 import math
 
-MOST_CONFIGURATIONS = 500_000
+MOST_CONFIGURATIONS = 500_000  # Of one search,
+MOST_TO_SHORTEN = 20_000  # and of all searches together that make small what has no order.
 
 
 class Undecided(Exception):
     """The search was given up."""
+
+
+class Effort:
+    def __init__(self, most):
+        self._left = most
+
+    def spend(self):
+        self._left -= 1
+        if self._left < 0:
+            raise Undecided
 
 
 @dataclasses.dataclass
@@ -29,7 +43,7 @@ class Stuck:
     wanted: list  # (operation, the outcome it should have had) of those that could come next, none of which fits.
 
 
-def search(model, operations):
+def search(model, operations, effort):
     """None when there is an order; else where the longest one ends. Operations are sorted by their call."""
     calls = [operation.call for operation in operations]
     ends = [math.inf if operation.end is None else operation.end for operation in operations]
@@ -43,8 +57,7 @@ def search(model, operations):
         if (done, state) in seen:
             continue
         seen.add((done, state))
-        if len(seen) > MOST_CONFIGURATIONS:
-            raise Undecided(f"more than {MOST_CONFIGURATIONS} configurations of {len(operations)} operations")
+        effort.spend()
         if furthest is None or (done & known).bit_count() > (furthest.done & known).bit_count():
             furthest = Stuck(state, done, wanted)
         # What ended first is tried first, hence pushed last; what never ended is tried last.
@@ -66,7 +79,7 @@ def _advance(model, operations, calls, ends, done, state):
                     choices.append((index, after))
             elif outcome != operation.outcome:
                 wanted.append((operation, outcome))
-            elif not model.changes(operation):
+            elif after == state and not model.changes(operation):
                 done |= 1 << index
             else:
                 choices.append((index, after))
@@ -93,26 +106,34 @@ class Violation:
 
 
 def check(model, operations):
-    """None when all is well, else a Violation made as small as it can be."""
+    """None when all is well, else a Violation made small."""
     operations = sorted(operations, key=lambda operation: operation.call)
     model.prepare(operations)
-    if search(model, operations) is None:
+    if search(model, operations, Effort(MOST_CONFIGURATIONS)) is None:
         return None
-    few = _shortest_prefix(model, operations)
-    few = _without_readers(model, few)
-    return Violation(few, search(model, few), len(operations) - len(few))
+    effort = Effort(MOST_TO_SHORTEN)
+    few = _shortest_prefix(model, operations, effort)
+    few = _without_readers(model, few, effort)
+    return Violation(few, search(model, few, Effort(MOST_CONFIGURATIONS)), len(operations) - len(few))
 
 
-def _shortest_prefix(model, operations):
+def _surely_has_no_order(model, operations, effort):
+    try:
+        return search(model, operations, effort) is not None
+    except Undecided:
+        return False
+
+
+def _shortest_prefix(model, operations, effort):
     """The history up to the first reply that no order explains. Who waited for a reply then had none."""
     instants = sorted(operation.end for operation in operations if operation.end is not None)
     low, high = 0, len(instants) - 1
     while low < high:
         middle = (low + high) // 2
-        if search(model, _until(model, operations, instants[middle])) is None:
-            low = middle + 1
-        else:
+        if _surely_has_no_order(model, _until(model, operations, instants[middle]), effort):
             high = middle
+        else:
+            low = middle + 1
     return _until(model, operations, instants[low])
 
 
@@ -127,13 +148,13 @@ def _until(model, operations, instant):
     return found
 
 
-def _without_readers(model, operations):
+def _without_readers(model, operations, effort):
     """Drops, one by one, operations without which there is no order either. Only those that change nothing in any order may go:
     without a change, what others rightly saw of it would look wrong."""
     index = len(operations) - 1
     while index >= 0:
         fewer = operations[:index] + operations[index + 1:]
-        if not model.changes(operations[index]) and search(model, fewer) is not None:
+        if not model.changes(operations[index]) and _surely_has_no_order(model, fewer, effort):
             operations = fewer
         index -= 1
     return operations

@@ -9,7 +9,7 @@ SHORTER = (
     (re.compile(r"W/\"datetime'[^']*%3A(\d\d\.?\d*)Z'\""), r"@\1"),
     (re.compile(r'"0x[0-9A-F]*([0-9A-F]{6})"'), r"@\1"),
     (re.compile(r"0{1,7}(\d+)-0000-4000-8000-0{12}"), r"lease \1"),
-    (re.compile(r"\b[A-Za-z0-9+/]{27}([A-Za-z0-9+/]{5})(?![A-Za-z0-9+/])"), r"#\1"),
+    (re.compile(r"\b(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{27}([A-Za-z0-9+/]{5})(?![A-Za-z0-9+/])"), r"#\1"),
 )
 
 
