@@ -20,19 +20,23 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 
 import harness
 import blobs
+import fault_library
+import files
 import leases
 import queues
 import tables
 from checker import Undecided, check
-from client import Connection
+from client import Connection, Gate
 from explain import explain
-from record import Operation, Recorder, Unexpected
+from record import Clock, Operation, Recorder, Unexpected
 
-KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues)}
+KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files)}
+SERVICES = ("Blob", "Queue", "Table", "File")
 PROCESSES = 4
 CLIENTS = 6
 STEPS = 25  # Of each client in a round. More make the search long, not better.
 HANG_UPS = 2  # Of a hundred requests.
+PACE = 100  # Seconds that the server's clock makes in one, so that a lease of 15 s ends within a history.
 
 
 @dataclasses.dataclass
@@ -40,7 +44,8 @@ class Settings:
     """What a round needs to know; goes to other processes."""
 
     urls: dict  # By service.
-    place: str  # Container and table.
+    place: str  # Container, table and share.
+    clock: Clock
     seed: int
     kinds: list
     hang_ups: int
@@ -52,13 +57,13 @@ class Group:
     def __init__(self, kind, settings, number):
         self.kind, self.settings, self.number = kind, settings, number
         self.place, self.name = settings.place, f"{kind.NAME}{number:05}"
-        self.recorder = Recorder(settings.hang_ups)
+        self.recorder = Recorder(settings.clock, settings.hang_ups)
         self.shared = {}  # What the clients tell each other.
 
     async def run(self):
         """Everything that was recorded."""
         clients = [self.kind.Client(self, number, random.Random(f"{self.settings.seed}/{self.name}/{number}"),
-                                    connect(self.settings.urls, self.kind.SERVICE)) for number in range(CLIENTS)]
+                                    connect(self.settings, self.kind.SERVICE)) for number in range(CLIENTS)]
         try:
             await self.kind.Client.create(clients[0].connection, self)
             await asyncio.gather(*(self._steps(client) for client in clients))
@@ -88,8 +93,9 @@ class Verdict:
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
-def connect(urls, service):
-    return Connection.to(urls[service], harness.ACCOUNT, harness.KEY, table=service == "Table")
+def connect(settings, service):
+    return Connection.to(settings.urls[service], harness.ACCOUNT, harness.KEY, table=service == "Table",
+                         gate=Gate(now=settings.clock.date_s))
 
 
 def judge(kind, name, operations):
@@ -130,14 +136,15 @@ def run_round(settings, number):
 
 
 async def prepare(settings):
-    """The container and the table that all rounds use."""
-    connection = connect(settings.urls, "Blob")
-    await connection.request("PUT", f"/{settings.place}", {"restype": "container"})
-    connection.close()
-    connection = connect(settings.urls, "Table")
-    await connection.request("POST", "/Tables", headers={"Content-Type": "application/json", "Accept": tables.ACCEPT},
-                             body=f'{{"TableName": "{settings.place}"}}'.encode())
-    connection.close()
+    """The container, the table and the share that all rounds use."""
+    table = {"headers": {"Content-Type": "application/json", "Accept": tables.ACCEPT},
+             "body": f'{{"TableName": "{settings.place}"}}'.encode()}
+    for service, method, path, more in (("Blob", "PUT", f"/{settings.place}", {"query": {"restype": "container"}}),
+                                        ("Table", "POST", "/Tables", table),
+                                        ("File", "PUT", f"/{settings.place}", {"query": {"restype": "share"}})):
+        connection = connect(settings, service)
+        await connection.request(method, path, **more)
+        connection.close()
 
 
 def run(settings, seconds):
@@ -173,31 +180,43 @@ def parse_arguments():
     parser.add_argument("--only", action="append", choices=KINDS, help="this kind of object (repeatable)")
     parser.add_argument("--memory", action="store_true", help="a server that keeps its data in memory")
     parser.add_argument("--planted", metavar="FAULT", help="a server with this fault (planted/fault.cc lists them)")
-    parser.add_argument("--at", nargs=3, metavar=("BLOB", "QUEUE", "TABLE"), help="URLs of a server that runs already")
+    parser.add_argument("--at", nargs=4, metavar=SERVICES, help="URLs of a server that runs already, whose leases last")
     parser.add_argument("--check", type=pathlib.Path, metavar="FILE", help="search a stored history again")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE", help="where a history that is wrong is stored")
     return parser.parse_args()
 
 
-def start_server(arguments):
+def hurry(scratch):
+    """Clock and environment of a server whose clock runs fast. Where the library for that is not built, with sanitizers, no lease
+    runs out."""
+    if not fault_library.LIBRARY.exists():
+        return Clock(), {}
+    clock = Clock(PACE, time.time_ns())
+    control = fault_library.Control(scratch)
+    control.set(clock_pace=clock.pace, clock_since_ns=clock.since_ns)
+    return clock, control.environment
+
+
+def start_server(arguments, environment):
     flags = ["--inMemoryPersistence"] if arguments.memory else []
     if not arguments.planted:
-        return harness.Server(*flags)
-    return harness.Server(*flags, binary=f"{harness.BINARY}_planted", env={"KYANITE_PLANT": arguments.planted})
+        return harness.Server(*flags, env=environment)
+    return harness.Server(*flags, binary=f"{harness.BINARY}_planted", env={**environment, "KYANITE_PLANT": arguments.planted})
 
 
 def run_with_server(arguments, seed):
     kinds = arguments.only or list(KINDS)
     place = f"history{time.time_ns()}"
-    services = ("Blob", "Queue", "Table")
     if arguments.at:
-        return run(Settings(dict(zip(services, arguments.at)), place, seed, kinds, HANG_UPS), arguments.minutes * 60)
-    server = start_server(arguments)
-    try:
-        urls = {service: server.url(service) for service in services}
-        return run(Settings(urls, place, seed, kinds, HANG_UPS), arguments.minutes * 60)
-    finally:
-        server.stop()
+        return run(Settings(dict(zip(SERVICES, arguments.at)), place, Clock(), seed, kinds, HANG_UPS), arguments.minutes * 60)
+    with tempfile.TemporaryDirectory() as scratch:
+        clock, environment = hurry(pathlib.Path(scratch))
+        server = start_server(arguments, environment)
+        try:
+            urls = {service: server.url(service) for service in SERVICES}
+            return run(Settings(urls, place, clock, seed, kinds, HANG_UPS), arguments.minutes * 60)
+        finally:
+            server.stop()
 
 
 def report(total, keep):

@@ -1,104 +1,69 @@
-"""A leased blob: who holds the lease writes, nobody else. No lease runs out and no break comes to its end by itself, so time has
-no part in the model; a history that took too long for that says nothing."""
+"""A leased blob: who holds the lease writes, nobody else, until it is released, broken or its time is over. Where the server's
+clock can be made to run fast, as history.py does, leases and breaks come to their ends within a history."""
+
+import asyncio
+import dataclasses
 
 from blobs import contents, value_of
+from lease_rules import INFINITE, NO_LEASE, Lease, act, after_write, decide, refusal
+from record import SECOND_US
 
 NAME = "lease"
 SERVICE = "Blob"
-FIXED_S = 60  # The longest lease and the longest break there is.
-LONGEST_HISTORY_US = 50_000_000
 FIRST = "before"
+DURATIONS_S = (15, 15, 15, 15, 15, 20, 60, INFINITE)
+BREAKS_S = (None, None, 0, 5, 10, 60)  # None: as the lease would end by itself.
+LONGEST_WAIT_S = 0.3  # For the end of a lease, by the true time.
+NEAR_S = 0.004  # Of a lease's end, by the true time.
 
-LOCKED = ("leased", "breaking")
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    value: str
+    lease: Lease = NO_LEASE
 
 
 class Model:
-    """The state is (value, lease state, lease id, whether it is infinite)."""
+    """The state is a State: the blob is always there."""
 
-    initial = (FIRST, "available", "", False)
+    initial = State(FIRST)
 
     def prepare(self, operations):
         return
 
     def apply(self, state, operation):
-        request = operation.request
-        return getattr(self, "_" + request["do"])(state, request)
+        rule = {"get": self._get, "put": self._put}.get(operation.request["do"], self._act)
+        return decide(state, state.lease, operation, lambda lease, phase: rule(State(state.value, lease), phase, operation))
 
-    def _get(self, state, request):
-        return (200, state[0], state[1]), state
+    @staticmethod
+    def _get(state, phase, operation):
+        return (200, state.value, phase), state
 
-    def _put(self, state, request):
-        value, lease, holder, infinite = state
-        presented = request["id"]
-        if presented:
-            if lease == "available":
-                return (412, "LeaseNotPresentWithBlobOperation"), state
-            if lease not in LOCKED:
-                return (412, "LeaseLost"), state
-            if presented != holder:
-                return (412, "LeaseIdMismatchWithBlobOperation"), state
-        elif lease in LOCKED:
-            return (412, "LeaseIdMissing"), state
-        if lease not in LOCKED:
-            lease, holder, infinite = "available", "", False
-        return (201,), (request["value"], lease, holder, infinite)
+    @staticmethod
+    def _put(state, phase, operation):
+        if refused := refusal(state.lease, phase, operation.request["id"], "Blob"):
+            return refused, state
+        return (201,), State(operation.request["value"], after_write(state.lease, phase))
 
-    def _acquire(self, state, request):
-        value, lease, holder, _ = state
-        if lease in LOCKED and request["id"] != holder:
-            return (409, "LeaseAlreadyPresent"), state
-        if lease == "breaking":
-            return (409, "LeaseIsBreakingAndCannotBeAcquired"), state
-        return (201,), (value, "leased", request["id"], request["infinite"])
-
-    def _renew(self, state, request):
-        value, lease, holder, infinite = state
-        if request["id"] != holder:
-            return (409, "LeaseIdMismatchWithLeaseOperation"), state
-        if lease != "leased":
-            return (409, "LeaseIsBrokenAndCannotBeRenewed"), state
-        return (200,), state
-
-    def _change(self, state, request):
-        value, lease, holder, infinite = state
-        if lease not in LOCKED:
-            return (409, "LeaseNotPresentWithLeaseOperation"), state
-        if lease == "breaking":
-            return (409, "LeaseIsBreakingAndCannotBeChanged" if request["id"] == holder
-                    else "LeaseIdMismatchWithLeaseOperation"), state
-        if holder not in (request["id"], request["proposed"]):
-            return (409, "LeaseIdMismatchWithLeaseOperation"), state
-        return (200,), (value, lease, request["proposed"], infinite)
-
-    def _release(self, state, request):
-        if request["id"] != state[2]:
-            return (409, "LeaseIdMismatchWithLeaseOperation"), state
-        return (200,), (state[0], "available", "", False)
-
-    def _break(self, state, request):
-        value, lease, holder, infinite = state
-        if lease == "available":
-            return (409, "LeaseNotPresentWithLeaseOperation"), state
-        endless = lease == "leased" and infinite
-        at_once = lease == "broken" or request["period"] == 0 or (request["period"] is None and endless)
-        return (202,), (value, "broken" if at_once else "breaking", holder, infinite)
+    @staticmethod
+    def _act(state, phase, operation):
+        outcome, lease = act(state.lease, phase, operation)
+        return outcome, State(state.value, lease)
 
     def changes(self, operation):
-        return operation.request["do"] not in ("get", "renew") and (operation.outcome is None or len(operation.outcome) == 1)
+        return operation.request["do"] != "get" and (operation.outcome is None or len(operation.outcome) == 1)
 
     def describe(self, state):
-        value, lease, holder, _ = state
-        return f"{value}, {lease}{' by ' + holder if holder else ''}"
+        return f"{state.value}, {state.lease}"
 
     def ask(self, request):
-        names = {"value": "", "id": "with ", "proposed": "for ", "period": "within ", "infinite": "infinite "}
+        names = {"value": "", "id": "with ", "proposed": "for ", "period": "within ", "duration_s": "lasting "}
         words = [names[key] + str(value) for key, value in request.items() if key != "do" and value is not None]
         return " ".join([request["do"], *words])
 
 
 def split(operations):
-    took_us = max((operation.end or operation.call) for operation in operations) - operations[0].call
-    return {"": operations} if took_us < LONGEST_HISTORY_US else {}
+    return {"": operations}
 
 
 class Client:
@@ -106,6 +71,7 @@ class Client:
         self.path = f"/{group.place}/{group.name}"
         self.number, self.random, self.connection, self.recorder = number, random, connection, group.recorder
         self.id = lease_id(number)
+        self.shared = group.shared  # "end": when the lease ends that was last acquired or renewed, as far as clients know.
         self._puts = 0
 
     @staticmethod
@@ -117,23 +83,39 @@ class Client:
         return
 
     async def step(self):
-        await self.random.choice((self.hold, self.put, self.put, self.get, self.release, self.change, self.break_))()
+        await self.random.choice((self.hold, self.hold, self.put, self.put, self.get, self.release, self.change, self.break_,
+                                  *(self.await_end,) * 6))()
 
-    def _any_id(self):
-        """Mostly the own one; sometimes that of somebody else."""
-        return self.id if self.random.randrange(4) else lease_id(self.random.randrange(4))
+    async def await_end(self):
+        """Then does, a little before or after, what the end of the lease makes a difference to. Far ends are not waited for."""
+        clock = self.recorder.clock
+        until_s = (self.shared.get("end", 0) - clock.now_us()) / SECOND_US / clock.pace
+        if until_s < LONGEST_WAIT_S:
+            await asyncio.sleep(max(0, until_s + NEAR_S * self.random.uniform(-1, 1)))
+        await self.random.choice((self.hold, self.hold, self.put, self.put, self.get, self.get, self.change, self.renew))()
 
     async def hold(self):
         """Acquires, and when that succeeds writes as the holder."""
-        infinite = bool(self.random.randrange(2))
-        done = await self._lease("acquire", {"id": self.id, "infinite": infinite}, {
-            "x-ms-lease-duration": "-1" if infinite else str(FIXED_S), "x-ms-proposed-lease-id": self.id})
-        if done and done.outcome == (201,):
-            await self._put(self.id)
-            await self._lease("renew", {"id": self.id}, {"x-ms-lease-id": self.id})
+        duration_s = self.random.choice(DURATIONS_S)
+        done = await self._lease(acquiring(self.id, duration_s))
+        if not done or done.outcome != (201,):
+            return
+        self._ends_after(done, duration_s)
+        await self._put(self.id)
+        if self.random.randrange(3) == 0:
+            await self.renew(duration_s)
+
+    async def renew(self, duration_s=DURATIONS_S[0]):
+        done = await self._lease(renewing(self.id))
+        if done and done.outcome == (200,):
+            self._ends_after(done, duration_s)
+
+    def _ends_after(self, done, duration_s):
+        if duration_s != INFINITE:
+            self.shared["end"] = done.end + duration_s * SECOND_US
 
     async def put(self):
-        await self._put(self._any_id() if self.random.randrange(2) else None)
+        await self._put(any_id(self) if self.random.randrange(2) else None)
 
     async def _put(self, presented):
         self._puts += 1
@@ -146,30 +128,58 @@ class Client:
         await self.recorder.request(self, {"do": "get"}, understand_get, "GET", self.path)
 
     async def release(self):
-        name = self._any_id()
-        await self._lease("release", {"id": name}, {"x-ms-lease-id": name})
+        await self._lease(releasing(any_id(self)))
 
     async def change(self):
-        name, proposed = self._any_id(), self._any_id()
-        await self._lease("change", {"id": name, "proposed": proposed},
-                          {"x-ms-lease-id": name, "x-ms-proposed-lease-id": proposed})
+        await self._lease(changing(any_id(self), any_id(self)))
 
     async def break_(self):
-        period = self.random.choice((None, 0, 0, FIXED_S))
-        await self._lease("break", {"period": period}, {} if period is None else {"x-ms-lease-break-period": str(period)})
+        done = await self._lease(breaking(self.random.choice(BREAKS_S)))
+        if done and done.made:
+            self.shared["end"] = done.end + done.made * SECOND_US
 
-    async def _lease(self, action, request, headers):
-        return await self.recorder.request(self, {"do": action, **request}, understand, "PUT", self.path, {"comp": "lease"},
-                                           {"x-ms-lease-action": action, **headers})
+    async def _lease(self, what):
+        request, headers = what
+        return await self.recorder.request(self, request, understand, "PUT", self.path, {"comp": "lease"}, headers)
 
 
 def lease_id(number):
     return f"{number:08}-0000-4000-8000-000000000000"
 
 
+def any_id(client):
+    """Mostly the client's own; sometimes that of somebody else."""
+    return lease_id(client.number if client.random.randrange(4) else client.random.randrange(4))
+
+
+# Lease operations, as histories have them and as headers.
+def acquiring(name, duration_s):
+    return {"do": "acquire", "id": name, "duration_s": duration_s}, {
+        "x-ms-lease-action": "acquire", "x-ms-lease-duration": str(duration_s), "x-ms-proposed-lease-id": name}
+
+
+def renewing(name):
+    return {"do": "renew", "id": name}, {"x-ms-lease-action": "renew", "x-ms-lease-id": name}
+
+
+def changing(name, proposed):
+    return {"do": "change", "id": name, "proposed": proposed}, {
+        "x-ms-lease-action": "change", "x-ms-lease-id": name, "x-ms-proposed-lease-id": proposed}
+
+
+def releasing(name):
+    return {"do": "release", "id": name}, {"x-ms-lease-action": "release", "x-ms-lease-id": name}
+
+
+def breaking(period_s=None):
+    period = {} if period_s is None else {"x-ms-lease-break-period": str(period_s)}
+    return {"do": "break", "period": period_s}, {"x-ms-lease-action": "break", **period}
+
+
 def understand(reply):
     if reply.status in (200, 201, 202):
-        return (reply.status,), None
+        told_s = reply.headers.get("x-ms-lease-time")
+        return (reply.status,), None if told_s is None else int(told_s)
     if reply.status not in (409, 412):
         raise ValueError("neither done nor refused")
     return (reply.status, reply.code), None

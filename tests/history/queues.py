@@ -1,15 +1,16 @@
 """Messages of a queue, each an object of its own: whoever takes one has it alone until its time-out, the last receipt alone is
 good, and what was deleted stays gone. A history of the queue is taken apart into histories of messages."""
 
-import asyncio
 import dataclasses
+import math
 import xml.etree.ElementTree
+
+from record import FOREVER_US, SECOND_US, SLACK_US
 
 NAME = "message"
 SERVICE = "Queue"
-SHORT_S, LONG_S = 1, 600  # Time-outs that end within a history, and that do not.
-FOREVER_US = 1 << 60
-SLACK_US = 20_000  # By so much the server's clock may go wrong during a history.
+SHORT_S = 0.25  # By the true time: time-outs that end within a history,
+LONG_S = 3600  # and by the server's: that do not.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Model:
     @staticmethod
     def _hidden(operation, message):
         """With a new receipt, hidden from some instant of the operation on."""
-        span = operation.request["visibility_s"] * 1_000_000
+        span = operation.request["visibility_s"] * SECOND_US
         latest = FOREVER_US if operation.end is None else operation.end + span
         return dataclasses.replace(message, receipt=operation.made or f"the receipt of {operation.client} at {operation.call}",
                                    hidden_until=operation.call + span, visible_from=latest)
@@ -121,6 +122,7 @@ class Client:
         self.path = f"/{group.name}/messages"
         self.number, self.random, self.connection, self.recorder = number, random, connection, group.recorder
         self.tickets = group.shared
+        self.short_s = math.ceil(SHORT_S * group.recorder.clock.pace)
         self._texts = 0
 
     @staticmethod
@@ -132,7 +134,7 @@ class Client:
 
     async def finish(self):
         """When all short time-outs have ended, what is not held for long and not deleted must come to light."""
-        await asyncio.sleep(SHORT_S + 0.2)
+        await self.recorder.clock.sleep(self.short_s + 0.2)
         done = None
         while done is None or done.made:
             done = await self._get(32, LONG_S)
@@ -142,7 +144,7 @@ class Client:
         if sum(not ticket.deleted for ticket in self.tickets.values()) >= self.MOST_MESSAGES:
             return await self.get()
         text = f"{self.number}.{self._next_text()} 0"
-        visibility_s = self.random.choice((0, 0, 0, SHORT_S))
+        visibility_s = self.random.choice((0, 0, 0, self.short_s))
         done = await self.recorder.request(
             self, {"do": "put", "text": text, "visibility_s": visibility_s}, understand_put, "POST", self.path,
             {"visibilitytimeout": str(visibility_s)}, body=message_body(text))
@@ -150,7 +152,7 @@ class Client:
             self._learn(*done.made, text)
 
     async def get(self):
-        await self._get(self.random.randint(1, 4), self.random.choice((SHORT_S, LONG_S)))
+        await self._get(self.random.randint(1, 4), self.random.choice((self.short_s, LONG_S)))
 
     async def _get(self, count, visibility_s):
         done = await self.recorder.request(
@@ -166,7 +168,7 @@ class Client:
         if ticket is None:
             return await self.put()
         text = f"{ticket.name} {self.number}.{self._next_text()}" if self.random.randrange(2) else None
-        visibility_s = self.random.choice((0, 0, 0, SHORT_S, LONG_S))
+        visibility_s = self.random.choice((0, 0, 0, self.short_s, LONG_S))
         done = await self.recorder.request(
             self, {"do": "update", "id": ticket.id, "receipt": receipt, "text": text, "visibility_s": visibility_s},
             understand_change, "PUT", f"{self.path}/{ticket.id}",

@@ -7,6 +7,10 @@ import time
 
 from client import Disconnected
 
+SECOND_US = 1_000_000
+FOREVER_US = 1 << 60
+SLACK_US = 20_000  # By so much the server's clock may go wrong during a history.
+
 
 class Unexpected(Exception):
     """A reply that no state of any object explains."""
@@ -14,8 +18,8 @@ class Unexpected(Exception):
 
 @dataclasses.dataclass
 class Operation:
-    """Times are microseconds of one clock. An operation takes effect at one instant between `call` and `end`; one without an
-    end, whose reply never came, at any instant after `call` or never."""
+    """Times are microseconds of the server's clock, whose beginning is anywhere. An operation takes effect at one instant between
+    `call` and `end`; one without an end, whose reply never came, at any instant after `call` or never."""
 
     client: int
     call: int
@@ -41,16 +45,30 @@ def frozen(value):
     return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
-def now_us():
-    return time.monotonic_ns() // 1000
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """The server's clock of the day, which makes `pace` seconds in one since the instant `since_ns`."""
+
+    pace: int = 1
+    since_ns: int = 0
+
+    def now_us(self):
+        return time.monotonic_ns() * self.pace // 1000
+
+    def date_s(self):
+        return (self.since_ns + (time.time_ns() - self.since_ns) * self.pace) / 1_000_000_000
+
+    async def sleep(self, seconds):
+        await asyncio.sleep(seconds / self.pace)
 
 
 class Recorder:
     """Sends requests and writes down what becomes of them."""
 
-    LONGEST_WAIT_S = 0.004  # Of a client that hangs up.
+    LONGEST_WAIT_S = 0.004  # Of a client that hangs up, by the true time.
 
-    def __init__(self, hang_ups):
+    def __init__(self, clock, hang_ups):
+        self.clock = clock
         self.operations = []
         self._hang_ups = hang_ups  # How many of a hundred requests are abandoned by their client.
 
@@ -60,7 +78,7 @@ class Recorder:
         operation = Operation(client.number, 0, None, request)
         wait_s = client.random.random() * self.LONGEST_WAIT_S if client.random.randrange(100) < self._hang_ups else None
         self.operations.append(operation)
-        operation.call = now_us()
+        operation.call = self.clock.now_us()
         try:
             async with asyncio.timeout(wait_s):
                 reply = await client.connection.request(method, path, query, headers, body)
@@ -69,7 +87,7 @@ class Recorder:
         except TimeoutError:
             client.connection.close()
             return None
-        end = now_us()
+        end = self.clock.now_us()
         if reply.status == 503:
             self.operations.remove(operation)
             return None

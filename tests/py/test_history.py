@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from harness import ROOT
 
@@ -14,10 +15,12 @@ sys.path.insert(0, str(ROOT / "tests" / "history"))
 import blobs
 import checker
 import explain
+import fault_library
+import files
 import leases
 import queues
 import tables
-from record import Operation
+from record import SECOND_US, Operation
 
 TIMEOUT_S = 300
 
@@ -108,34 +111,41 @@ class BlobSearch(SearchCase):
 
     def test_a_search_that_would_take_too_long_is_given_up(self):
         puts = [self.put(0, 1000, f"v{i}", f"T{i}") for i in range(24)]
-        most, checker.MOST_CONFIGURATIONS = checker.MOST_CONFIGURATIONS, 1000
-        try:
-            with self.assertRaises(checker.Undecided):
-                self.check_history([*puts, self.get(1001, 1002, "never", "put")])
-        finally:
-            checker.MOST_CONFIGURATIONS = most
+        with unittest.mock.patch.object(checker, "MOST_CONFIGURATIONS", 1000), self.assertRaises(checker.Undecided):
+            self.check_history([*puts, self.get(1001, 1002, "never", "put")])
+
+    def test_what_cannot_be_made_small_is_found_all_the_same(self):
+        with unittest.mock.patch.object(checker, "MOST_TO_SHORTEN", 0):
+            violation = self.assert_no_order(self.put(0, 1, "a", "A"), self.get(2, 3, "a", "A"), self.get(4, 5))
+        self.assertEqual(len(violation.operations), 3)
+
+    def test_what_servers_choose_is_shown_short_and_words_whole(self):
+        self.assertEqual(explain.shorter("412 LeaseNotPresentWithFileOperation AgAAAAMAAAAAAAAA2eCYs1BV3QEab1cd"),
+                         "412 LeaseNotPresentWithFileOperation #ab1cd")
 
 
-class LeaseSearch(SearchCase):
+class LeaseCase(SearchCase):
     kind = leases
 
     @staticmethod
-    def do(call, end, action, outcome=200, **request):
+    def do(call, end, action, outcome=200, made=None, **request):
         outcome = outcome if isinstance(outcome, tuple) else (outcome,)
-        return call, end, {"do": action, **request}, None if end is None else outcome, None
+        return call, end, {"do": action, **request}, None if end is None else outcome, made
 
-    def acquire(self, call, end, name, outcome=201):
-        return self.do(call, end, "acquire", outcome, id=name, infinite=True)
+    def acquire(self, call, end, name, outcome=201, duration_s=-1):
+        return self.do(call, end, "acquire", outcome, id=name, duration_s=duration_s)
 
     def put(self, call, end, value, name=None, outcome=201):
         return self.do(call, end, "put", outcome, value=value, id=name)
 
+
+class LeaseSearch(LeaseCase):
     def test_hand_over(self):
         self.assert_order(self.acquire(0, 1, "x"), self.put(2, 3, "a", "x"),
                           self.put(4, 5, "b", None, (412, "LeaseIdMissing")),
                           self.acquire(6, 7, "y", (409, "LeaseAlreadyPresent")),
                           self.do(8, 9, "release", id="x"), self.acquire(10, 11, "y"), self.put(12, 13, "c", "y"),
-                          self.do(14, 15, "break", 202, period=None),
+                          self.do(14, 15, "break", 202, made=0, period=None),
                           self.put(16, 17, "d", "y", (412, "LeaseLost")), self.put(18, 19, "e"))
 
     def test_two_holders(self):
@@ -143,7 +153,7 @@ class LeaseSearch(SearchCase):
         self.assert_no_order(self.acquire(0, 5, "x"), self.acquire(0, 5, "y"))
 
     def test_two_holders_one_after_a_break(self):
-        self.assert_order(self.acquire(0, 5, "x"), self.acquire(0, 5, "y"), self.do(0, 5, "break", 202, period=0))
+        self.assert_order(self.acquire(0, 5, "x"), self.acquire(0, 5, "y"), self.do(0, 5, "break", 202, made=0, period=0))
 
     def test_a_write_beside_a_lease(self):
         self.assert_no_order(self.acquire(0, 1, "x"), self.put(2, 3, "a"))
@@ -155,6 +165,161 @@ class LeaseSearch(SearchCase):
 
     def test_a_lease_that_may_have_been_released(self):
         self.assert_order(self.acquire(0, 1, "x"), self.do(2, None, "release", id="x"), self.put(4, 5, "a"))
+
+
+class LeaseTime(LeaseCase):
+    """Times in seconds. A lease of 15 s that is acquired between 0 and 1 ends between 15 and 16."""
+
+    def check_history(self, lines):
+        return super().check_history([(int(call * SECOND_US), end and int(end * SECOND_US), *rest)
+                                      for call, end, *rest in lines])
+
+    def lease(self, end=1):
+        return self.acquire(0, end, "x", duration_s=15)
+
+    def get(self, call, end, phase, value=leases.FIRST):
+        return self.do(call, end, "get", (200, value, phase))
+
+    LOST = 412, "LeaseLost"
+
+    def test_its_end(self):
+        self.assert_order(self.lease(), self.put(14, 14.5, "a", "x"), self.put(16.5, 17, "b", "x", self.LOST),
+                          self.acquire(18, 19, "y", duration_s=15))
+
+    def test_too_early(self):
+        self.assert_no_order(self.lease(), self.get(14, 14.5, "expired"))
+        self.assert_no_order(self.lease(), self.acquire(14, 14.5, "y"))
+        self.assert_no_order(self.lease(), self.put(14, 14.5, "a", "x", self.LOST))
+        self.assert_no_order(self.lease(), self.do(10, 11, "renew", id="x"), self.put(24, 24.5, "a"))
+
+    def test_too_late(self):
+        self.assert_no_order(self.lease(), self.get(16.5, 17, "leased"))
+        self.assert_no_order(self.lease(), self.put(16.5, 17, "a", "x"))
+        self.assert_no_order(self.lease(), self.acquire(16.5, 17, "y", (409, "LeaseAlreadyPresent")))
+        self.assert_no_order(self.lease(), self.do(10, 11, "renew", id="x"), self.put(26.5, 27, "a", "x"))
+
+    def test_what_is_under_way_at_its_end_finds_either(self):
+        for found in (self.get(14, 17, "leased"), self.get(14, 17, "expired"), self.put(14, 17, "a"),
+                      self.put(14, 17, "a", "x"), self.put(14, 17, "a", "x", self.LOST), self.put(14, None, "a"),
+                      self.acquire(14, 17, "y"), self.do(14, 17, "change", id="x", proposed="y")):
+            self.assert_order(self.lease(), found)
+
+    def test_it_ends_once(self):
+        """Within the time in which it may end, all clients agree on the instant."""
+        leased, expired = self.get(15.2, 15.3, "leased"), self.get(15.2, 15.3, "expired")
+        self.assert_order(self.lease(), leased, self.get(15.6, 15.7, "expired"))
+        self.assert_no_order(self.lease(), expired, self.get(15.6, 15.7, "leased"))
+        self.assert_no_order(self.lease(), expired, self.put(15.6, 15.7, "a", "x"))
+        self.assert_no_order(self.lease(), self.put(15.2, 15.3, "a", "x", self.LOST), self.put(15.6, 15.7, "a", "x"))
+
+    def test_one_without_a_reply_ends_some_time(self):
+        lost = self.acquire(0, None, "x", duration_s=15)
+        self.assert_order(lost, self.get(1, 2, "leased"), self.get(50, 51, "leased"), self.get(60, 61, "expired"))
+        self.assert_no_order(lost, self.get(1, 2, "leased"), self.get(3, 4, "expired"))
+        self.assert_no_order(lost, self.get(50, 51, "leased"), self.get(60, 61, "expired"), self.get(70, 71, "leased"))
+
+    def test_an_expired_lease_is_renewed_unless_somebody_wrote(self):
+        renew, refused = self.do(30, 31, "renew", id="x"), (409, "LeaseIdMismatchWithLeaseOperation")
+        self.assert_order(self.lease(), renew, self.put(32, 33, "a", "x"))
+        self.assert_order(self.lease(), self.put(20, 21, "a"), self.do(30, 31, "renew", refused, id="x"))
+        self.assert_no_order(self.lease(), self.put(20, 21, "a"), renew)
+
+    def test_a_break_comes_to_its_end(self):
+        begun = self.acquire(0, 1, "x"), self.do(2, 3, "break", 202, made=10, period=10)
+        self.assert_order(*begun, self.put(11, 11.5, "a", "x"), self.put(14, 15, "b", "x", self.LOST), self.acquire(16, 17, "y"))
+        self.assert_no_order(*begun, self.acquire(11, 11.5, "y"))
+        self.assert_no_order(*begun, self.put(14, 15, "a", "x"))
+        self.assert_no_order(*begun, self.get(14, 15, "breaking"))
+
+    def test_a_break_tells_when_it_ends(self):
+        for period, told, right in ((None, 13, True), (None, 14, True), (None, 12, False), (None, 16, False), (None, 0, False),
+                                    (5, 5, True), (5, 4, False), (60, 14, True), (60, 60, False), (0, 0, True), (0, 1, False)):
+            with self.subTest(period=period, told=told):
+                check = self.assert_order if right else self.assert_no_order
+                check(self.lease(), self.do(2, 2.5, "break", 202, made=told, period=period))
+        self.assert_order(self.lease(), self.do(20, 21, "break", 202, made=0, period=60), self.get(22, 23, "broken"))
+
+    def test_a_second_break_only_shortens(self):
+        begun = self.acquire(0, 1, "x"), self.do(2, 3, "break", 202, made=10, period=10)
+        self.assert_order(*begun, self.do(4, 5, "break", 202, made=8, period=60), self.do(6, 7, "break", 202, made=2, period=2),
+                          self.acquire(10, 11, "y"))
+        self.assert_no_order(*begun, self.do(4, 5, "break", 202, made=60, period=60))
+
+
+class FileSearch(SearchCase):
+    kind = files
+    A, B = 0, 1
+
+    @staticmethod
+    def do(call, end, action, outcome=200, made=None, file=A, **request):
+        outcome = outcome if isinstance(outcome, tuple) else (outcome,)
+        return call, end, {"do": action, "file": file, **request}, None if end is None else outcome, made
+
+    def create(self, call, end, tag, file=A, name=None, outcome=201):
+        return self.do(call, end, "create", outcome, tag, file, label=f"label {tag}", id=name)
+
+    def write(self, call, end, value, tag, file=A, name=None, outcome=201):
+        return self.do(call, end, "write", outcome, tag, file, value=value, id=name)
+
+    def get(self, call, end, value, label, tag, file=A, phase="available"):
+        return self.do(call, end, "get", (200, value, f"label {label}", tag, phase), None, file)
+
+    def rename(self, call, end, tag, file=A, replace=True, name=None, to_name=None, outcome=200):
+        return self.do(call, end, "rename", outcome, tag, file, to=1 - file, replace=replace, id=name, to_id=to_name)
+
+    def list(self, call, end, *tags):
+        return call, end, {"do": "list"}, (200, tags), None
+
+    def test_one_after_the_other(self):
+        self.assert_order(self.do(0, 1, "get", files.MISSING), self.create(2, 3, "1"), self.get(4, 5, files.ZEROS, "1", "1"),
+                          self.write(6, 7, "v", "2"), self.do(8, 9, "label", 200, "3", label="label 3", id=None),
+                          self.get(10, 11, "v", "3", "3"), self.list(12, 13, "3", None), self.rename(14, 15, "4"),
+                          self.list(16, 17, None, "4"), self.get(18, 19, "v", "3", "4", file=self.B),
+                          self.do(20, 21, "delete", 202, file=self.B, id=None), self.list(22, 23, None, None))
+
+    def test_lost_update(self):
+        self.assert_no_order(self.create(0, 1, "1"), self.write(2, 5, "v", "2"),
+                             self.do(2, 5, "label", 200, "3", label="label 3", id=None), self.get(6, 7, "v", "1", "2"))
+
+    def test_contents_of_two_writes(self):
+        self.assert_no_order(self.create(0, 1, "1"), self.write(2, 5, "v", "2"), self.write(2, 5, "w", "3"),
+                             self.get(6, 7, "v and w", "1", "3"))
+        self.assertEqual(files.value_of(files.contents("v", 32) + files.contents("w", 32)), "v and w")
+        self.assertEqual(files.value_of(files.contents("v", 32)), "v")
+        self.assertEqual(files.value_of(bytes(32)), files.ZEROS)
+
+    def test_a_rename_is_one_change(self):
+        begin, rename = self.create(0, 1, "1"), self.rename(2, 20, "2")
+        self.assert_order(begin, rename, self.list(3, 4, "1", None), self.list(5, 6, None, "2"))
+        self.assert_no_order(begin, rename, self.list(3, 4, "1", "2"))
+        self.assert_no_order(begin, rename, self.list(3, 4, None, None))
+        self.assert_no_order(begin, rename, self.do(3, 4, "get", files.MISSING), self.do(5, 6, "get", files.MISSING, file=self.B))
+
+    def test_a_rename_over_a_file_needs_both_leases(self):
+        begin = (self.create(0, 1, "1"), self.create(2, 3, "2", self.B), self.do(4, 5, "acquire", 201, id="x", duration_s=-1),
+                 self.do(4, 5, "acquire", 201, file=self.B, id="y", duration_s=-1))
+        missing = 412, "LeaseIdMissing"
+        self.assert_order(*begin, self.rename(6, 7, None, to_name="y", outcome=missing),
+                          self.rename(8, 9, None, name="x", outcome=missing),
+                          self.rename(10, 11, None, replace=False, name="x", outcome=(409, "ResourceAlreadyExists")),
+                          self.rename(12, 13, "3", name="x", to_name="y"),
+                          self.get(14, 15, files.ZEROS, "1", "3", file=self.B, phase="leased"))
+        self.assert_no_order(*begin, self.rename(6, 7, "3", name="x"))
+        self.assert_no_order(*begin, self.rename(6, 7, "3", to_name="y"))
+
+    def test_a_write_beside_a_lease(self):
+        leased = self.create(0, 1, "1"), self.do(2, 3, "acquire", 201, id="x", duration_s=-1)
+        self.assert_order(*leased, self.write(4, 5, "v", "2", name="x"), self.do(6, 7, "break", 202, made=0, period=None),
+                          self.write(8, 9, "w", None, name="x", outcome=(412, "LeaseLost")), self.write(10, 11, "w", "3"))
+        self.assert_no_order(*leased, self.write(4, 5, "v", "2"))
+        self.assert_no_order(*leased, self.do(4, 5, "delete", 202, id=None))
+
+    def test_what_had_no_reply(self):
+        """Its tag is the one that the first reader saw."""
+        begin, lost = self.create(0, 1, "1"), self.rename(2, None, None)
+        self.assert_order(begin, lost, self.list(3, 4, "1", None), self.list(5, 6, None, "2"), self.list(7, 8, None, "2"))
+        self.assert_no_order(begin, lost, self.list(3, 4, None, "2"), self.list(5, 6, None, "3"))
+        self.assert_no_order(begin, lost, self.list(3, 4, None, "2"), self.list(5, 6, "1", None))
 
 
 class PartitionSearch(SearchCase):
@@ -214,7 +379,6 @@ class PartitionSearch(SearchCase):
 
 class MessageSearch(SearchCase):
     kind = queues
-    SECOND = 1_000_000
 
     def check_history(self, lines):
         for operations in queues.split(history(*lines)).values():
@@ -250,7 +414,7 @@ class MessageSearch(SearchCase):
                           self.delete(10, 11, "r2", ("not there",)), self.delete(12, 13, "r3"), self.empty(14, 15))
 
     def test_two_consumers_within_the_time_out(self):
-        late = 30 * self.SECOND
+        late = 30 * SECOND_US
         self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.take(4, 5, "r2", 2))
         self.assert_no_order(self.put(0, 1), self.take(2, 9, "r1", 1), self.take(2, 9, "r2", 1))
         self.assert_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.take(late, late + 2, "r2", 2))
@@ -262,12 +426,12 @@ class MessageSearch(SearchCase):
         self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r0"))
 
     def test_a_deleted_message_comes_back(self):
-        late = 100 * self.SECOND
+        late = 100 * SECOND_US
         self.assert_no_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.delete(4, 5, "r1"),
                              self.take(late, late + 1, "r2", 2))
 
     def test_a_lost_message(self):
-        late = self.SECOND
+        late = SECOND_US
         self.assert_no_order(self.put(0, 1), self.empty(late, late + 1))
         self.assert_order(self.put(0, 1), self.take(2, 3, "r1", 1), self.empty(late, late + 1))
         self.assert_order(self.put(0, 1), self.take(2, None, None, 1), self.empty(late, late + 1))
@@ -305,7 +469,15 @@ class Runs(unittest.TestCase):
     def test_planted_faults_are_found(self):
         faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
                   ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
-                  ("receipt", "message"), ("visibility", "message"))
+                  ("receipt", "message"), ("visibility", "message"), ("guard", "file"), ("torn", "file"), ("stale", "file"),
+                  ("snapshot", "file"), ("lease", "file"))
+        self.assert_found(*faults)
+
+    @unittest.skipUnless(fault_library.LIBRARY.exists(), "without the fault library no lease runs out within a history")
+    def test_planted_faults_of_time_are_found(self):
+        self.assert_found(("overtime", "lease"), ("early", "lease"), ("late", "lease"))
+
+    def assert_found(self, *faults):
         with tempfile.TemporaryDirectory() as directory:
             kept = pathlib.Path(directory) / "history.jsonl"
             for fault, kind in faults:

@@ -18,6 +18,9 @@ constexpr std::string_view kFaults[] = {
     "stale",       // store.cc: a record is read as it was before the last commit
     "snapshot",    // store.cc: a scan sees some records as they were before the last commit
     "lease",       // lease.cc: writes go on beside any lease
+    "overtime",    // lease.cc: who held a lease that has ended writes on
+    "early",       // lease.cc: leases and breaks end before their time
+    "late",        // lease.cc: leases and breaks end after their time
     "receipt",     // messages.cc: a message is deleted by any receipt it ever had
     "visibility",  // messages.cc: a message that was taken stays visible
 };
