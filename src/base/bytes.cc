@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -58,6 +59,13 @@ uint32_t read_le32(const char* bytes) {
   return value;
 }
 
+uint64_t read_le64(const char* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
 void append_varint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
     out.push_back(static_cast<char>(value | 0x80));
@@ -66,14 +74,31 @@ void append_varint(std::string& out, uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
-bool read_varint(std::string_view& in, uint64_t& value) {
+bool bytes_internal::read_long_varint(std::string_view& in, uint64_t& value) {
   value = 0;
-  for (size_t i = 0; i < in.size() && i < 10; ++i) {
-    const auto byte = static_cast<uint8_t>(in[i]);
-    if (i == 9 && byte > 1) return false;
-    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+  size_t at = 0;
+  if (in.size() >= 8) {
+    // Eight bytes at once: where the first one without the high bit is, and the groups of seven
+    // bits up to there moved together, two, four and eight at a time.
+    uint64_t bytes = read_le64(in.data());
+    const uint64_t ends = ~bytes & 0x8080808080808080;
+    if (ends != 0) bytes &= ends ^ (ends - 1);
+    bytes &= 0x7f7f7f7f7f7f7f7f;
+    bytes = (bytes & 0x007f007f007f007f) | (bytes & 0x7f007f007f007f00) >> 1;
+    bytes = (bytes & 0x00003fff00003fff) | (bytes & 0x3fff00003fff0000) >> 2;
+    value = (bytes & 0x000000000fffffff) | (bytes & 0x0fffffff00000000) >> 4;
+    if (ends != 0) {
+      in.remove_prefix(static_cast<size_t>(std::countr_zero(ends)) / 8 + 1);
+      return true;
+    }
+    at = 8;
+  }
+  for (; at < in.size() && at < 10; ++at) {
+    const auto byte = static_cast<uint8_t>(in[at]);
+    if (at == 9 && byte > 1) return false;
+    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * at);
     if ((byte & 0x80) == 0) {
-      in.remove_prefix(i + 1);
+      in.remove_prefix(at + 1);
       return true;
     }
   }
@@ -104,19 +129,27 @@ std::optional<std::string> unhex(std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t left = bytes.size() - i;
-    uint32_t group = static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])) << 16;
-    if (left > 1) group |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i + 1])) << 8;
-    if (left > 2) group |= static_cast<uint8_t>(bytes[i + 2]);
-    out.push_back(kBase64[group >> 18]);
-    out.push_back(kBase64[group >> 12 & 63]);
-    out.push_back(left > 1 ? kBase64[group >> 6 & 63] : '=');
-    out.push_back(left > 2 ? kBase64[group & 63] : '=');
-  }
+  std::string out(base64_size(bytes.size()), '\0');
+  write_base64(bytes, out.data());
   return out;
+}
+
+void write_base64(std::string_view bytes, char* to) {
+  const auto* from = reinterpret_cast<const uint8_t*>(bytes.data());
+  size_t left = bytes.size();
+  for (; left >= 3; left -= 3, from += 3, to += 4) {
+    const uint32_t group = static_cast<uint32_t>(from[0] << 16 | from[1] << 8 | from[2]);
+    to[0] = kBase64[group >> 18];
+    to[1] = kBase64[group >> 12 & 63];
+    to[2] = kBase64[group >> 6 & 63];
+    to[3] = kBase64[group & 63];
+  }
+  if (left == 0) return;
+  const auto group = static_cast<uint32_t>(from[0] << 16 | (left == 2 ? from[1] << 8 : 0));
+  to[0] = kBase64[group >> 18];
+  to[1] = kBase64[group >> 12 & 63];
+  to[2] = left == 2 ? kBase64[group >> 6 & 63] : '=';
+  to[3] = '=';
 }
 
 std::optional<std::string> unbase64(std::string_view text) {

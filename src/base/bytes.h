@@ -2,6 +2,7 @@
 // none allocates more than its result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,15 +15,28 @@ void append_be64(std::string& out, uint64_t value);
 uint64_t read_be64(const char* bytes);
 void append_le32(std::string& out, uint32_t value);
 uint32_t read_le32(const char* bytes);
+uint64_t read_le64(const char* bytes);
 
 // LEB128. read_varint moves `in` past the number; false when it is cut short or longer than 64
 // bits.
 void append_varint(std::string& out, uint64_t value);
-bool read_varint(std::string_view& in, uint64_t& value);
+namespace bytes_internal {
+bool read_long_varint(std::string_view& in, uint64_t& value);
+}
+inline bool read_varint(std::string_view& in, uint64_t& value) {
+  if (in.empty() || static_cast<uint8_t>(in.front()) >= 0x80)
+    return bytes_internal::read_long_varint(in, value);
+  value = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  return true;
+}
 
 std::string hex(std::string_view bytes);                  // lower case
 std::optional<std::string> unhex(std::string_view text);  // either case
 std::string base64(std::string_view bytes);
+// The same into memory with room for base64_size() characters.
+constexpr size_t base64_size(size_t bytes) { return (bytes + 2) / 3 * 4; }
+void write_base64(std::string_view bytes, char* to);
 std::optional<std::string> unbase64(
     std::string_view text);  // strict: padding required, no white space
 

@@ -32,11 +32,16 @@ TEST(Bytes, VarintsAtEveryChangeOfLength) {
       append_varint(out, value);
       const size_t length = out.size();
       EXPECT_LE(length, 10u);
-      std::string_view in = out += "rest";
-      uint64_t read = ~value;
-      ASSERT_TRUE(read_varint(in, read)) << value;
-      EXPECT_EQ(read, value);
-      EXPECT_EQ(in, "rest");
+      // Eight bytes at a time are looked at where there are as many.
+      for (const std::string rest : {"", "rest", "\xff\xff\xff\xff\xff\xff\xff\xff"}) {
+        const std::string bytes = out + rest;
+        std::string_view in = bytes;
+        uint64_t read = ~value;
+        ASSERT_TRUE(read_varint(in, read)) << value;
+        EXPECT_EQ(read, value);
+        EXPECT_EQ(in, rest);
+      }
+      uint64_t read = 0;
       for (size_t cut = 0; cut < length; ++cut) {
         std::string_view part = std::string_view(out).substr(0, cut);
         EXPECT_FALSE(read_varint(part, read)) << value << " cut to " << cut;

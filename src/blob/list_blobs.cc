@@ -4,6 +4,7 @@
 // BlobPrefix and the scan jumps over them, so the cost follows what is returned.
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/bytes.h"
 #include "blob/blob.h"
@@ -23,14 +24,41 @@ const std::set<std::string_view> kIncludes = {
     "copy", "deleted",   "metadata",           "snapshots",   "uncommittedblobs",   "versions",
     "tags", "legalhold", "immutabilitypolicy", "permissions", "deletedwithversions"};
 
+// The heads of one name that are shown, oldest first, the blob itself last. Their memory serves
+// again for the next name.
+class ListedHeads {
+ public:
+  void clear() { count_ = 0; }
+  ListedHead& add() {
+    if (count_ == all_.size()) all_.emplace_back();
+    return all_[count_++];
+  }
+  void drop_last() { --count_; }
+  void sort() {
+    if (count_ < 2) return;
+    const auto age = [](const ListedHead& head) {
+      const auto instant = parse_row(head.row);
+      return head.row.empty() ? INT64_MAX : std::max(instant.snapshot, instant.version).ticks;
+    };
+    std::sort(all_.begin(), all_.begin() + static_cast<ptrdiff_t>(count_),
+              [&](const ListedHead& a, const ListedHead& b) { return age(a) < age(b); });
+  }
+  std::span<const ListedHead> shown() const { return {all_.data(), count_}; }
+
+ private:
+  std::vector<ListedHead> all_;
+  size_t count_ = 0;
+};
+
 // Walks the names of a container in order: those with heads and, if asked for, those that only have
 // uncommitted blocks.
 class Names {
  public:
   Names(const store::View& view, store::SpaceId space, std::string_view prefix,
-        const ListShows& shows, Time now)
+        const ListShows& shows, const Call& call)
       : space_(space),
-        now_(now),
+        shows_(shows),
+        call_(call),
         base_only_(!shows.snapshots && !shows.versions && !shows.deleted),
         heads_(view.scan(store::Range::partition_prefix(space, kHeads, prefix))) {
     if (shows.uncommitted)
@@ -45,40 +73,24 @@ class Names {
   void skip_name(std::string_view name) { move(after(name)); }
 
   // False after an error of either cursor: names would be left out.
-  bool valid() const { return status().ok() && (heads_->valid() || (blocks_ && blocks_->valid())); }
-  std::string name() const {
-    if (!heads_->valid()) return partition(*blocks_);
-    if (!blocks_ || !blocks_->valid()) return partition(*heads_);
-    return std::min(partition(*heads_), partition(*blocks_));
+  bool valid() const {
+    if (heads_->valid() && (!blocks_ || blocks_->valid())) return true;
+    return status().ok() && (heads_->valid() || (blocks_ && blocks_->valid()));
   }
-  // The heads of name(), oldest first, the blob itself last, into `heads`. Moves on to the next
-  // name.
-  store::Result<void> take(const std::string& name, std::vector<Head>& heads) {
+  // Reads a name and those of its heads that are shown, and moves on to the next name. False when
+  // there is nothing to show of it.
+  store::Result<bool> take(std::string& name, ListedHeads& heads) {
     heads.clear();
-    const std::string lead = store::Key(space_, kHeads, name).bytes();
-    while (heads_->valid() && heads_->key().starts_with(lead)) {
-      auto record = heads_->record();
-      if (!record) return record.error();
-      auto blob = store::decode<Blob>((*record)->value);
-      if (!blob) return store::Error::kCorrupt;
-      finish_rehydration(*blob, now_);
-      Head& head = heads.emplace_back();
-      head.row = heads_->key().substr(lead.size());
-      head.record = std::move(*record);
-      head.blob = std::move(*blob);
-      heads_->next();
-      // The blob itself comes first; the rest is not wanted.
-      if (base_only_ && heads_->valid() && heads_->key().starts_with(lead))
-        heads_->seek(after(name));
-    }
-    const auto age = [](const Head& head) {
-      const auto instant = parse_row(head.row);
-      return head.row.empty() ? INT64_MAX : std::max(instant.snapshot, instant.version).ticks;
-    };
-    std::sort(heads.begin(), heads.end(),
-              [&](const Head& a, const Head& b) { return age(a) < age(b); });
-    if (blocks_ && blocks_->valid() && partition(*blocks_) == name) skip_name(name);
-    return {};
+    if (!blocks_) return take_heads(name, heads);
+    std::string with_blocks;
+    if (blocks_->valid()) store::split_key(blocks_->key(), with_blocks);
+    if (heads_->valid()) store::split_key(heads_->key(), name);
+    const bool only_blocks = !heads_->valid() || (blocks_->valid() && with_blocks < name);
+    if (only_blocks) name = with_blocks;
+    store::Result<bool> shown = true;
+    if (!only_blocks) shown = take_heads(name, heads);
+    if (blocks_->valid() && with_blocks == name) skip_name(name);
+    return shown;
   }
   store::Result<void> status() const {
     if (auto status = heads_->status(); !status) return status;
@@ -86,11 +98,44 @@ class Names {
   }
 
  private:
+  store::Result<bool> take_heads(std::string& name, ListedHeads& heads) {
+    std::string_view key = heads_->key();
+    std::string_view row = store::split_key(key, name);
+    lead_.assign(key.substr(0, key.size() - row.size()));
+    while (true) {
+      if (auto read = read_head(row, heads); !read) return read.error();
+      heads_->next();
+      if (!is_at_lead()) break;
+      // The blob itself comes first; the rest is not wanted.
+      if (base_only_) {
+        heads_->seek(after(name));
+        break;
+      }
+      row = heads_->key().substr(lead_.size());
+    }
+    heads.sort();
+    return !heads.shown().empty();
+  }
+  store::Result<void> read_head(std::string_view row, ListedHeads& heads) {
+    const auto value = heads_->value();
+    if (!value) return value.error();
+    ListedHead& head = heads.add();
+    auto reader = store::read_again(*value);
+    if (!reader) return store::Error::kCorrupt;
+    head.blob.own_fields(*reader);
+    if (const auto others = reader->rest(Blob::kFirstOtherField); others != head.others) {
+      head.blob.other_fields(*reader);
+      head.others.assign(others);
+      finish_rehydration(head.blob, call_.now);
+    }
+    if (!reader->ok()) return store::Error::kCorrupt;
+    head.row.assign(row);
+    if (!is_shown(shows_, call_, head)) heads.drop_last();
+    return {};
+  }
+  bool is_at_lead() const { return heads_->valid() && heads_->key().starts_with(lead_); }
   std::string after(std::string_view name) const {
     return store::after_partition(space_, kHeads, name);
-  }
-  static std::string partition(const store::View::Cursor& cursor) {
-    return store::Key::from_bytes(std::string(cursor.key())).partition();
   }
   // Keys of the two families differ in one byte only.
   void move(std::string key) {
@@ -101,11 +146,13 @@ class Names {
     blocks_->seek(key);
   }
 
-  store::SpaceId space_;
-  Time now_;
-  bool base_only_;  // Snapshots and versions are jumped over instead of read.
+  const store::SpaceId space_;
+  const ListShows& shows_;
+  const Call& call_;
+  const bool base_only_;  // Snapshots and versions are jumped over instead of read.
   std::unique_ptr<store::View::Cursor> heads_;
   std::unique_ptr<store::View::Cursor> blocks_;
+  std::string lead_;  // What the keys of one name's heads begin with.
 };
 
 // Where a page begins: a name and, within it, the row of the head to start with.
@@ -121,23 +168,23 @@ Start parse_start(const std::string& marker) {
   return {marker.substr(0, mark), marker.substr(mark + 1)};
 }
 
-std::string write_start(const std::string& name, const Head& head) {
+std::string write_start(const std::string& name, const ListedHead& head) {
   return service::write_marker(name + kRowMark + (head.row.empty() ? "base" : head.row));
 }
 
-// Drops what an earlier page already showed of this name.
-void drop_before(std::vector<Head>& heads, const std::string& row) {
-  if (row.empty()) return;
-  const auto first = std::find_if(heads.begin(), heads.end(), [&](const Head& head) {
-    return head.row.empty() ? true : head.row.substr(1) >= row.substr(1) && row != "base";
+// Without what an earlier page already showed of this name.
+std::span<const ListedHead> from_row(std::span<const ListedHead> heads, std::string_view row) {
+  if (row.empty()) return heads;
+  const auto first = std::find_if(heads.begin(), heads.end(), [&](const ListedHead& head) {
+    return head.row.empty() || (row != "base" && head.row.substr(1) >= row.substr(1));
   });
-  heads.erase(heads.begin(), first);
+  return {first, heads.end()};
 }
 
 class Lister {
  public:
   Lister(wire::XmlWriter& xml, const Call& call, const service::Page& page, const ListShows& shows)
-      : xml_(xml),
+      : entries_(xml, call, shows),
         call_(call),
         page_(page),
         shows_(shows),
@@ -145,38 +192,33 @@ class Lister {
 
   // Writes the entries of one page; returns the marker of the next one, empty at the end.
   store::Result<std::string> write(const store::View& view, store::SpaceId space) {
-    Names names(view, space, page_.prefix, shows_, call_.now);
+    Names names(view, space, page_.prefix, shows_, call_);
     const Start start = parse_start(page_.start);
     // The marker of a later page is behind where the first one started.
     const std::string first = std::max(start.name, std::string(call_.query.get("startFrom")));
     if (!first.empty()) names.seek(first);
-    std::vector<Head> heads;
+    std::string name;
+    ListedHeads heads;
     while (names.valid()) {
-      const std::string name = names.name();
-      if (auto taken = names.take(name, heads); !taken) return taken.error();
-      const bool uncommitted = heads.empty();
-      std::erase_if(heads, [&](const Head& head) { return !is_shown(shows_, call_, head); });
-      if (heads.empty() && !uncommitted) continue;
+      auto shown = names.take(name, heads);
+      if (!shown) return shown.error();
+      if (!*shown) continue;
       const size_t cut =
           delimiter_.empty() ? std::string::npos : name.find(delimiter_, page_.prefix.size());
       if (cut != std::string::npos) {
-        if (count_ == page_.most) return service::write_marker(name);
-        const std::string prefix = name.substr(0, cut + delimiter_.size());
-        write_prefix_entry(xml_, call_, prefix);
-        ++count_;
+        if (count_++ == page_.most) return service::write_marker(name);
+        const auto prefix = std::string_view(name).substr(0, cut + delimiter_.size());
+        entries_.write_prefix(prefix);
         names.skip_prefix(prefix);
-        continue;
-      }
-      if (name == start.name) drop_before(heads, start.row);
-      if (uncommitted) {
-        if (count_ == page_.most) return service::write_marker(name);
-        write_uncommitted_entry(xml_, call_, name);
-        ++count_;
-      }
-      for (const auto& head : heads) {
-        if (count_ == page_.most) return write_start(name, head);
-        write_entry(xml_, call_, shows_, name, head);
-        ++count_;
+      } else if (heads.shown().empty()) {
+        if (count_++ == page_.most) return service::write_marker(name);
+        entries_.write_uncommitted(name);
+      } else {
+        const std::string_view row = name == start.name ? start.row : std::string_view();
+        for (const auto& head : from_row(heads.shown(), row)) {
+          if (count_++ == page_.most) return write_start(name, head);
+          entries_.write(name, head);
+        }
       }
     }
     if (auto status = names.status(); !status) return status.error();
@@ -184,7 +226,7 @@ class Lister {
   }
 
  private:
-  wire::XmlWriter& xml_;
+  EntryWriter entries_;
   const Call& call_;
   const service::Page& page_;
   const ListShows& shows_;
@@ -221,7 +263,7 @@ Outcome list_blobs(Call& call) {
   xml.close("Blobs").element("NextMarker", next_marker).close("EnumerationResults");
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
-  reply.body = xml.take();
+  xml.take(reply);
   co_return reply;
 }
 

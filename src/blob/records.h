@@ -100,14 +100,19 @@ struct Blob {
   Time expires;                   // Set Blob Expiry
   std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
 
+  // Listings read what every blob has its own of apart from the rest, which most have alike.
   template <class Io>
-  void fields(Io& io) {
+  void own_fields(Io& io) {
     io(1, type);
     io(2, created);
     io(3, changed);
     io(4, content);
     io(5, http);
     io(6, metadata);
+  }
+  static constexpr uint32_t kFirstOtherField = 7;
+  template <class Io>
+  void other_fields(Io& io) {
     io(7, lease);
     io(8, tier);
     io(9, tier_changed);
@@ -128,6 +133,11 @@ struct Blob {
     io(24, key_sha256);
     io(26, rehydrated);
     io(27, legal_hold_ended);
+  }
+  template <class Io>
+  void fields(Io& io) {
+    own_fields(io);
+    other_fields(io);
   }
 };
 

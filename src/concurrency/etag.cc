@@ -11,12 +11,14 @@ namespace kyanite::concurrency {
 
 ETagText ETag::unquoted() const {
   CHECK(changed.ticks > 0);
-  char digits[16];
-  char* end = std::to_chars(digits, digits + sizeof digits, changed.ticks, 16).ptr;
-  std::transform(digits, end, digits, [](char digit) {
-    return digit >= 'a' ? static_cast<char>(digit - 'a' + 'A') : digit;
-  });
-  return ETagText().append("0x").append({digits, static_cast<size_t>(end - digits)});
+  char text[18];
+  char* const end = text + sizeof text;
+  char* first = end;
+  for (auto rest = static_cast<uint64_t>(changed.ticks); rest != 0; rest >>= 4)
+    *--first = "0123456789ABCDEF"[rest & 15];
+  *--first = 'x';
+  *--first = '0';
+  return ETagText().append({first, static_cast<size_t>(end - first)});
 }
 
 ETagText ETag::quoted() const { return ETagText().append('"').append(unquoted()).append('"'); }

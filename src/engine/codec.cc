@@ -10,25 +10,33 @@ namespace {
 constexpr char kVersion = 1;
 constexpr size_t kLeastRefBytes = 7;
 
-// Moves `in` to the value.
-std::optional<std::vector<store::Ref>> read_head(std::string_view& in) {
-  if (in.empty() || in.front() != kVersion) return std::nullopt;
+// Moves `in` to the value. `see` is called with every ref.
+template <class See>
+bool read_head(std::string_view& in, See see) {
+  if (in.empty() || in.front() != kVersion) return false;
   in.remove_prefix(1);
   uint64_t count = 0;
-  if (!read_varint(in, count) || count > in.size() / kLeastRefBytes) return std::nullopt;
-  std::vector<store::Ref> refs(count);
-  for (auto& ref : refs) {
+  if (!read_varint(in, count) || count > in.size() / kLeastRefBytes) return false;
+  for (; count > 0; --count) {
+    store::Ref ref;
     uint64_t page = 0;
     uint64_t length = 0;
     if (!read_varint(in, ref.extent) || !read_varint(in, page) || !read_varint(in, length) ||
         in.size() < 4 || page > UINT64_MAX / kRunAlignment || length > store::kMaxRunBytes) {
-      return std::nullopt;
+      return false;
     }
     ref.offset = page * kRunAlignment;
     ref.length = static_cast<uint32_t>(length);
     ref.crc32c = read_le32(in.data());
     in.remove_prefix(4);
+    see(ref);
   }
+  return true;
+}
+
+std::optional<std::vector<store::Ref>> read_refs(std::string_view& in) {
+  std::vector<store::Ref> refs;
+  if (!read_head(in, [&](const store::Ref& ref) { refs.push_back(ref); })) return std::nullopt;
   return refs;
 }
 
@@ -48,13 +56,19 @@ std::string encode_head(const std::vector<store::Ref>& refs) {
 }
 
 std::optional<store::Record> decode_record(std::string_view bytes) {
-  auto refs = read_head(bytes);
+  auto refs = read_refs(bytes);
   if (!refs || bytes.empty()) return std::nullopt;
   return store::Record{std::string(bytes), std::move(*refs)};
 }
 
+std::optional<std::string_view> decode_value(std::string_view bytes) {
+  const bool whole = read_head(bytes, [](const store::Ref&) {});
+  if (!whole || bytes.empty()) return std::nullopt;
+  return bytes;
+}
+
 std::optional<std::vector<store::Ref>> decode_refs(std::string_view bytes) {
-  return read_head(bytes);
+  return read_refs(bytes);
 }
 
 }  // namespace kyanite::engine

@@ -17,6 +17,8 @@ std::string encode_head(const std::vector<store::Ref>& refs);
 
 // Nothing when the bytes are not a whole record of a known version.
 std::optional<store::Record> decode_record(std::string_view bytes);
+// Only the value, within `bytes`.
+std::optional<std::string_view> decode_value(std::string_view bytes);
 // Only the refs, for readers that do not need the value.
 std::optional<std::vector<store::Ref>> decode_refs(std::string_view bytes);
 

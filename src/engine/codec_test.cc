@@ -19,6 +19,8 @@ TEST(Codec, RecordsComeBack) {
       EXPECT_EQ(record->value, value);
       EXPECT_EQ(record->refs, refs);
       EXPECT_EQ(decode_refs(encode_head(refs) + value), refs);
+      const std::string whole = encode_head(refs) + value;
+      EXPECT_EQ(decode_value(whole), value);
     }
   }
 }
@@ -27,6 +29,7 @@ TEST(Codec, WhatIsCutShortIsNoRecord) {
   const std::string head = encode_head(kRefs[2]);
   for (size_t length = 0; length <= head.size(); ++length) {
     EXPECT_FALSE(decode_record(std::string_view(head).substr(0, length)).has_value()) << length;
+    EXPECT_FALSE(decode_value(std::string_view(head).substr(0, length)).has_value()) << length;
   }
 }
 

@@ -36,6 +36,11 @@ Error error_of(const Status& status) {
   return Error::kIo;
 }
 
+Error unknown_format() {
+  log_error("a record is not in a format this version knows");
+  return Error::kCorrupt;
+}
+
 store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
   if (status.IsNotFound()) return RecordPtr();
   if (!status.ok()) {
@@ -43,10 +48,7 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
     return error_of(status);
   }
   auto record = decode_record({bytes.data(), bytes.size()});
-  if (!record) {
-    log_error("a record is not in a format this version knows");
-    return Error::kCorrupt;
-  }
+  if (!record) return unknown_format();
   return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
 }
 
@@ -62,6 +64,11 @@ class RecordCursor final : public store::View::Cursor {
   std::string_view key() const override { return iterator_->key().ToStringView(); }
   store::Result<RecordPtr> record() const override {
     return record_of(Status::OK(), iterator_->value());
+  }
+  store::Result<std::string_view> value() const override {
+    const auto value = decode_value(iterator_->value().ToStringView());
+    if (!value) return unknown_format();
+    return *value;
   }
   void next() override { iterator_->Next(); }
   void seek(std::string_view key) override {

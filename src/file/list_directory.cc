@@ -137,7 +137,7 @@ Outcome list_directory(Call& call) {
   xml.close("Entries").element("NextMarker", next_marker).close("EnumerationResults");
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
-  reply.body = xml.take();
+  xml.take(reply);
   co_return reply;
 }
 

@@ -23,6 +23,7 @@ class FailedCursor final : public store::View::Cursor {
   bool valid() const override { return false; }
   std::string_view key() const override { return {}; }
   store::Result<store::RecordPtr> record() const override { return store::Error::kIo; }
+  store::Result<std::string_view> value() const override { return store::Error::kIo; }
   void next() override {}
   void seek(std::string_view) override {}
   store::Result<void> status() const override { return store::Error::kIo; }

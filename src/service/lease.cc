@@ -133,7 +133,7 @@ void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now)
 
 void write_lease(wire::XmlWriter& xml, const concurrency::Lease& lease, Time now) {
   const auto shown = show(lease, now);
-  xml.element("LeaseStatus", shown.status).element("LeaseState", shown.state);
+  xml.plain("LeaseStatus", shown.status).plain("LeaseState", shown.state);
   xml.optional("LeaseDuration", shown.duration);
 }
 

@@ -214,7 +214,11 @@ TEST_P(StoreContract, CursorsSeekWithinTheirRange) {
   const Range range{key("b").bytes(), key("f").bytes()};
   auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
     auto cursor = view.scan(range);
-    auto at = [&] { return cursor->valid() ? (*cursor->record())->value : "(end)"; };
+    auto at = [&]() -> std::string {
+      if (!cursor->valid()) return "(end)";
+      EXPECT_EQ(*cursor->value(), (*cursor->record())->value);
+      return std::string(*cursor->value());
+    };
     EXPECT_EQ(at(), "c");
     cursor->seek(key("d").bytes());
     EXPECT_EQ(at(), "e");

@@ -29,7 +29,6 @@ namespace kyanite::store {
 inline constexpr char kRecordFormat = 1;
 
 class FieldWriter;
-class FieldReader;
 
 namespace fields_internal {
 template <class T>
@@ -121,16 +120,46 @@ class FieldWriter {
   uint32_t last_ = 0;
 };
 
+// Makes fields zero or empty; what memory they have they keep.
+struct FieldClearer {
+  template <class T>
+  [[gnu::always_inline]] void operator()(uint32_t, T& value) {
+    using namespace fields_internal;
+    if constexpr (std::is_same_v<T, std::string> || IsVector<T>::value) {
+      value.clear();
+    } else if constexpr (HasFields<T>) {
+      value.fields(*this);
+    } else {
+      value = T();
+    }
+  }
+};
+
+// Reads into fresh values, which keep what absent fields are by default, or (kAgain) into values
+// used before, whose absent fields become zero or empty.
+template <bool kAgain>
 class FieldReader {
  public:
   explicit FieldReader(std::string_view in) : in_(in) {}
 
   template <class T>
-  void operator()(uint32_t tag, T& value) {
-    while (ok_ && tag_ < tag) advance();
-    if (ok_ && tag_ == tag) ok_ = read(payload_, value);
+  [[gnu::always_inline]] void operator()(uint32_t tag, T& value) {
+    if (tag_ < tag) advance_to(tag);
+    if (tag_ == tag) {
+      ok_ = read(payload_, value);
+      if (!ok_) tag_ = kNoTag;
+    } else if constexpr (kAgain) {
+      FieldClearer()(tag, value);
+    }
   }
   bool ok() const { return ok_; }
+  // The bytes of all fields from this tag on, which must not have been read yet.
+  std::string_view rest(uint32_t tag) {
+    if (tag_ < tag) advance_to(tag);
+    const char* const end = in_.data() + in_.size();
+    return tag_ == kNoTag ? std::string_view()
+                          : std::string_view(field_, static_cast<size_t>(end - field_));
+  }
 
   template <class T>
   static bool read(std::string_view in, T& value) {
@@ -172,19 +201,30 @@ class FieldReader {
   }
 
  private:
+  static constexpr uint32_t kNoTag = UINT32_MAX;  // Behind the last field, or after an error.
+
+  void advance_to(uint32_t tag) {
+    while (tag_ < tag) advance();
+  }
   void advance() {
     if (in_.empty()) {
-      tag_ = UINT32_MAX;
+      tag_ = kNoTag;
       return;
     }
+    std::string_view in = in_;
+    field_ = in.data();
     uint64_t tag = 0;
     uint64_t length = 0;
-    ok_ = read_varint(in_, tag) && read_varint(in_, length) && tag > tag_ && tag < UINT32_MAX &&
-          length <= in_.size();
-    if (!ok_) return;
+    ok_ = read_varint(in, tag) && read_varint(in, length) && tag > tag_ && tag < kNoTag &&
+          length <= in.size();
+    if (!ok_) {
+      tag_ = kNoTag;
+      return;
+    }
     tag_ = static_cast<uint32_t>(tag);
-    payload_ = in_.substr(0, length);
-    in_.remove_prefix(length);
+    payload_ = {in.data(), length};
+    in.remove_prefix(length);
+    in_ = in;
   }
 
   template <class T>
@@ -198,6 +238,7 @@ class FieldReader {
 
   std::string_view in_;
   uint32_t tag_ = 0;
+  const char* field_ = nullptr;  // Where the one of that tag begins.
   std::string_view payload_;
   bool ok_ = true;
 };
@@ -214,8 +255,15 @@ template <class T>
 std::optional<T> decode(std::string_view bytes) {
   if (bytes.empty() || bytes.front() != kRecordFormat) return {};
   T value;
-  if (!FieldReader::read(bytes.substr(1), value)) return {};
+  if (!FieldReader<false>::read(bytes.substr(1), value)) return {};
   return value;
+}
+
+// For scans of many records: reads into values decoded before, whose memory serves again. Only for
+// types whose fields are all zero or empty by default.
+inline std::optional<FieldReader<true>> read_again(std::string_view bytes) {
+  if (bytes.empty() || bytes.front() != kRecordFormat) return {};
+  return FieldReader<true>(bytes.substr(1));
 }
 
 }  // namespace kyanite::store

@@ -89,6 +89,48 @@ TEST(Fields, UnknownTagsAreSkippedAndMissingOnesKeepDefaults) {
   EXPECT_EQ(newer->text, "");
 }
 
+TEST(Fields, ReadingAgainLeavesNothingOfTheValueBefore) {
+  Outer other;
+  other.text = "other";
+  other.inner.number = 5;
+  Outer value;
+  for (const Outer& expected : {full(), other, Outer(), full()}) {
+    const std::string bytes = encode(expected);
+    auto reader = read_again(bytes);
+    ASSERT_TRUE(reader);
+    value.fields(*reader);
+    EXPECT_TRUE(reader->ok());
+    EXPECT_EQ(value, expected);
+  }
+  EXPECT_FALSE(read_again(""));
+  EXPECT_FALSE(read_again("\x02"));
+  auto cut = read_again("\x01\x01");
+  value.fields(*cut);
+  EXPECT_FALSE(cut->ok());
+}
+
+TEST(Fields, TheRestIsWhatWasNotRead) {
+  const std::string whole = encode(full());
+  const std::string first = encode([] {
+    Outer value;
+    value.text = full().text;
+    value.count = full().count;
+    return value;
+  }());
+  auto reader = read_again(whole);
+  std::string text;
+  uint64_t count = 0;
+  (*reader)(1, text);
+  (*reader)(2, count);
+  EXPECT_EQ(reader->rest(3), std::string_view(whole).substr(first.size()));
+  EXPECT_EQ(reader->rest(5), reader->rest(6)) << "there is no field 5";
+  Inner inner;
+  (*reader)(11, inner);
+  EXPECT_EQ(inner, full().inner) << "asking for the rest reads nothing";
+  EXPECT_EQ(reader->rest(12), "");
+  EXPECT_TRUE(reader->ok());
+}
+
 TEST(Fields, CutAndForeignBytesAreRefusedOrDecodedNeverRead) {
   EXPECT_FALSE(decode<Outer>(""));
   EXPECT_FALSE(decode<Outer>("\x02"));

@@ -23,6 +23,17 @@ void append_prefix(std::string& out, SpaceId space, Family family, std::string_v
   out.push_back(family);
   append_escaped(out, partition);
 }
+
+// Where the row begins.
+size_t partition_end(std::string_view bytes) {
+  size_t at = kPartitionStart;
+  while (true) {
+    at = bytes.find('\0', at);
+    CHECK(at != std::string_view::npos && at + 1 < bytes.size());
+    if (bytes[at + 1] == '\x01') return at + 2;
+    at += 2;
+  }
+}
 }  // namespace
 
 std::string partition_prefix_bytes(SpaceId space, Family family, std::string_view prefix) {
@@ -47,33 +58,31 @@ Key Key::from_bytes(std::string bytes) {
 
 SpaceId Key::space() const { return read_be64(bytes_.data()); }
 
-size_t Key::partition_end() const {
-  size_t at = kPartitionStart;
-  while (true) {
-    at = bytes_.find('\0', at);
-    CHECK(at != std::string::npos && at + 1 < bytes_.size());
-    if (bytes_[at + 1] == '\x01') return at + 2;
-    at += 2;
+std::string_view split_key(std::string_view bytes, std::string& partition) {
+  const size_t end = partition_end(bytes);
+  const std::string_view escaped = bytes.substr(kPartitionStart, end - 2 - kPartitionStart);
+  partition.assign(escaped);
+  if (escaped.find('\0') != std::string_view::npos) {
+    partition.clear();
+    for (size_t i = 0; i < escaped.size(); ++i) {
+      partition.push_back(escaped[i]);
+      if (escaped[i] == '\0') ++i;
+    }
   }
+  return bytes.substr(end);
 }
 
 std::string Key::partition() const {
   std::string out;
-  const size_t end = partition_end() - 2;
-  const std::string_view escaped(bytes_.data() + kPartitionStart, end - kPartitionStart);
-  if (escaped.find('\0') == std::string_view::npos) return std::string(escaped);
-  for (size_t i = kPartitionStart; i < end; ++i) {
-    out.push_back(bytes_[i]);
-    if (bytes_[i] == '\0') ++i;
-  }
+  split_key(bytes_, out);
   return out;
 }
 
-std::string_view Key::row() const { return std::string_view(bytes_).substr(partition_end()); }
+std::string_view Key::row() const { return std::string_view(bytes_).substr(partition_end(bytes_)); }
 
 bool Key::same_partition(const Key& other) const {
-  const std::string_view mine(bytes_.data(), partition_end());
-  const std::string_view theirs(other.bytes_.data(), other.partition_end());
+  const std::string_view mine(bytes_.data(), partition_end(bytes_));
+  const std::string_view theirs(other.bytes_.data(), partition_end(other.bytes_));
   return mine.substr(0, 8) == theirs.substr(0, 8) &&
          mine.substr(kPartitionStart) == theirs.substr(kPartitionStart);
 }

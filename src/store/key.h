@@ -40,9 +40,12 @@ class Key {
   auto operator<=>(const Key&) const = default;
 
  private:
-  size_t partition_end() const;  // offset of the row
   std::string bytes_;
 };
+
+// The same of key bytes where a scan shows them, without a Key: writes the partition over
+// `partition` and returns the row, a part of `bytes`.
+std::string_view split_key(std::string_view bytes, std::string& partition);
 
 // Ends of scans: key bytes from `from` (inclusive) up to `to` (exclusive).
 struct Range {

@@ -28,6 +28,7 @@ class MemoryCursor final : public View::Cursor {
   }
   std::string_view key() const override { return at_->first; }
   Result<RecordPtr> record() const override { return at_->second; }
+  Result<std::string_view> value() const override { return std::string_view(at_->second->value); }
   void next() override { ++at_; }
   void seek(std::string_view key) override {
     at_ = records_.lower_bound(std::max<std::string_view>(key, range_.from));

@@ -91,6 +91,7 @@ class View {
     virtual bool valid() const = 0;            // False at the end of the range or after an error.
     virtual std::string_view key() const = 0;  // Key bytes; valid until the next move.
     virtual Result<RecordPtr> record() const = 0;
+    virtual Result<std::string_view> value() const = 0;  // The record's; valid until the next move.
     virtual void next() = 0;
     virtual void seek(
         std::string_view key) = 0;  // To the first entry at or after these bytes, forward or back.

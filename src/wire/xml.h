@@ -2,17 +2,26 @@
 // pugixml where needed.
 #pragma once
 
-#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "base/buffer.h"
+#include "http/message.h"
 
 namespace kyanite::wire {
 
+// Writes into pieces of memory that are never moved, so that a long document is not copied while it
+// grows.
 class XmlWriter {
  public:
   XmlWriter();  // Begins with the byte order mark and declaration that the service sends.
+  // Begins with nothing: what is written becomes a part of other documents, by raw().
+  static XmlWriter fragment() { return XmlWriter(kFragment); }
 
   XmlWriter& open(std::string_view tag);
   // Within the start tag just opened.
@@ -21,42 +30,134 @@ class XmlWriter {
   XmlWriter& close(std::string_view tag);
   // <tag>text</tag>, or <tag /> when the text is empty.
   XmlWriter& element(std::string_view tag, std::string_view text);
-  // The same, put together in one piece where the tag is known: listings are made of these.
+  XmlWriter& element(std::string_view tag, uint64_t number);
+
+  // The same where the tag is known: listings are made of these.
   template <size_t kSize>
-  XmlWriter& element(const char (&tag)[kSize], std::string_view text) {
-    constexpr size_t kTag = kSize - 1, kMarks = sizeof "<></>" - 1;
-    char piece[160];
-    if (text.empty() || kTag * 2 + kMarks + text.size() > sizeof piece || needs_escape(text))
-      return element(std::string_view(tag, kTag), text);
+  XmlWriter& open(const char (&tag)[kSize]) {
     end_start_tag();
-    char* to = piece;
-    *to++ = '<';
-    to = std::copy_n(tag, kTag, to);
-    *to++ = '>';
-    to = std::copy_n(text.data(), text.size(), to);
-    *to++ = '<';
-    *to++ = '/';
-    to = std::copy_n(tag, kTag, to);
-    *to++ = '>';
-    out_.append(piece, static_cast<size_t>(to - piece));
+    reserve(kMostAtOnce);
+    at_ = put(put(at_, "<"), tag);
+    in_start_tag_ = true;
     return *this;
   }
-  XmlWriter& element(std::string_view tag, uint64_t number);
+  template <size_t kSize>
+  XmlWriter& close(const char (&tag)[kSize]) {
+    if (in_start_tag_) return close(std::string_view());
+    reserve(kMostAtOnce);
+    at_ = put(put(put(at_, "</"), tag), ">");
+    return *this;
+  }
+  template <size_t kSize>
+  XmlWriter& element(const char (&tag)[kSize], std::string_view text) {
+    if (!text.empty() && needs_escape(text)) return element(std::string_view(tag, kSize - 1), text);
+    return plain(tag, text);
+  }
+  template <size_t kSize>
+  XmlWriter& element(const char (&tag)[kSize], uint64_t number) {
+    char digits[20];
+    const char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    return plain(tag, {digits, static_cast<size_t>(end - digits)});
+  }
+  // For text that cannot hold anything to be escaped, such as dates and words of the protocol.
+  template <size_t kSize>
+  XmlWriter& plain(const char (&tag)[kSize], std::string_view text);
+  XmlWriter& raw(std::string_view fragment) {
+    end_start_tag();
+    append(fragment);
+    return *this;
+  }
   // Only when the text is not empty.
   XmlWriter& optional(std::string_view tag, std::string_view text);
 
   std::string take();
+  // The document becomes the reply's body; a long one is sent in the pieces it was written in.
+  void take(http::Reply& reply);
 
  private:
+  enum Fragment { kFragment };
+  explicit XmlWriter(Fragment) {}
+
+  static constexpr size_t kMostAtOnce = 512;
+
+  static bool needs_escape(std::string_view text);  // Not of an empty one.
+  // Memory for that many bytes, to be written at at_; at most kMostAtOnce.
+  void reserve(size_t bytes) {
+    if (static_cast<size_t>(end_ - at_) < bytes) next_piece();
+  }
+  // Both return where the text ends, behind which at_ is to be moved: kept in a variable until
+  // then, as characters written through at_ could be at_ itself for all the compiler knows.
+  template <size_t kSize>
+  [[gnu::always_inline]] static char* put(char* to, const char (&text)[kSize]) {
+    std::memcpy(to, text, kSize - 1);
+    return to + kSize - 1;
+  }
+  // Short text is copied from both ends, in pieces that may overlap, instead of calling memcpy.
+  static char* put(char* to, std::string_view text) {
+    const size_t size = text.size();
+    const auto ends = [&](auto piece) {
+      std::memcpy(&piece, text.data(), sizeof piece);
+      auto last = piece;
+      std::memcpy(&last, text.data() + size - sizeof piece, sizeof piece);
+      std::memcpy(to, &piece, sizeof piece);
+      std::memcpy(to + size - sizeof piece, &last, sizeof piece);
+    };
+    struct Sixteen {
+      uint64_t halves[2];
+    };
+    if (size > 2 * sizeof(Sixteen)) {
+      std::memcpy(to, text.data(), size);
+    } else if (size >= sizeof(Sixteen)) {
+      ends(Sixteen());
+    } else if (size >= sizeof(uint64_t)) {
+      ends(uint64_t());
+    } else if (size >= sizeof(uint32_t)) {
+      ends(uint32_t());
+    } else {
+      for (size_t i = 0; i < size; ++i) to[i] = text[i];
+    }
+    return to + size;
+  }
+  void append(std::string_view text);
+  void append_escaped(std::string_view text);
   void end_start_tag() {
-    if (in_start_tag_) out_ += '>';
+    if (!in_start_tag_) return;
+    reserve(1);
+    *at_++ = '>';
     in_start_tag_ = false;
   }
-  static bool needs_escape(std::string_view text);
+  void next_piece();
+  void end_piece();
 
-  std::string out_;
+  std::vector<Buffer> pieces_;
+  char* at_ = nullptr;  // in the last piece
+  char* end_ = nullptr;
   bool in_start_tag_ = false;
 };
+
+template <size_t kSize>
+XmlWriter& XmlWriter::plain(const char (&tag)[kSize], std::string_view text) {
+  constexpr size_t kMarks = 2 * (kSize - 1) + sizeof "<></>";
+  static_assert(kMarks < kMostAtOnce);
+  end_start_tag();
+  reserve(kMostAtOnce);
+  char* to = put(put(at_, "<"), tag);
+  if (text.empty()) {
+    at_ = put(to, " />");
+    return *this;
+  }
+  to = put(to, ">");
+  if (text.size() <= kMostAtOnce - kMarks) {
+    to = put(to, text);
+  } else {
+    at_ = to;
+    append(text);
+    reserve(kMostAtOnce);
+    to = at_;
+  }
+  at_ = put(put(put(to, "</"), tag), ">");
+  return *this;
+}
 
 // Whether XML 1.0 can carry the text at all (most control characters cannot be written even as
 // references).

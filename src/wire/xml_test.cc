@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <pugixml.hpp>
+#include <variant>
+
+#include "base/executor.h"
 
 namespace kyanite::wire {
 namespace {
@@ -10,6 +14,21 @@ namespace {
 using namespace std::string_literals;
 
 const std::string kHead = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>";
+
+// What a connection would send; checks the length announced.
+std::string sent_body(http::Reply& reply) {
+  if (const auto* text = std::get_if<std::string>(&reply.body)) return *text;
+  auto& stream = *std::get<std::unique_ptr<http::BodyStream>>(reply.body);
+  std::string body;
+  while (true) {
+    auto bytes = RunLoop::run(stream.next());
+    const auto& buffer = std::get<Buffer>(*bytes);
+    if (buffer.empty()) break;
+    body += buffer.view();
+  }
+  EXPECT_EQ(reply.stream_length, body.size());
+  return body;
+}
 
 TEST(XmlWriter, WritesWhatTheServiceSends) {
   XmlWriter xml;
@@ -84,6 +103,34 @@ TEST(XmlWriter, ElementsOfEitherFormAreEqual) {
       }
     }
   }
+}
+
+// Long documents are written in pieces; where one ends must not matter.
+TEST(XmlWriter, PiecesTogetherAreTheDocument) {
+  const std::string longest(700'000, 'x');
+  for (size_t first = 3900; first < 4200; ++first) {
+    const std::string filler(first, 'f');
+    const auto write = [&](XmlWriter& xml) {
+      xml.open("List").element("Filler", filler).plain("Date", "today").element("Count", 7u);
+      xml.element("Name", "a&b").open("Empty").close("Empty").close("List");
+    };
+    XmlWriter whole, sent;
+    write(whole);
+    write(sent);
+    http::Reply reply;
+    sent.take(reply);
+    const std::string expected = kHead + "<List><Filler>" + filler +
+                                 "</Filler><Date>today</Date><Count>7</Count>"
+                                 "<Name>a&amp;b</Name><Empty /></List>";
+    ASSERT_EQ(whole.take(), expected);
+    ASSERT_EQ(sent_body(reply), expected);
+  }
+  XmlWriter xml;
+  xml.element("Long", longest).plain("Longer", longest);
+  http::Reply reply;
+  xml.take(reply);
+  EXPECT_EQ(sent_body(reply),
+            kHead + "<Long>" + longest + "</Long><Longer>" + longest + "</Longer>");
 }
 
 }  // namespace

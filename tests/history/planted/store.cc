@@ -60,6 +60,12 @@ class FracturedCursor final : public store::View::Cursor {
     auto seen = former_.of(key(), *present);
     return seen == nullptr ? present : seen;
   }
+  store::Result<std::string_view> value() const override {
+    auto seen = record();
+    if (!seen) return seen.error();
+    shown_ = std::move(*seen);
+    return std::string_view(shown_->value);
+  }
   void next() override { below_->next(); }
   void seek(std::string_view key) override { below_->seek(key); }
   store::Result<void> status() const override { return below_->status(); }
@@ -67,6 +73,7 @@ class FracturedCursor final : public store::View::Cursor {
  private:
   const std::unique_ptr<Cursor> below_;
   Former& former_;
+  mutable RecordPtr shown_;
 };
 
 class FracturedView final : public store::View {
