@@ -21,10 +21,6 @@ enum Kind : uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
 uint32_t mask(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
-uint64_t read_le64(const char* bytes) {
-  return read_le32(bytes) | uint64_t{read_le32(bytes + 4)} << 32;
-}
-
 struct Fragment {
   Kind kind;
   std::string_view bytes;

@@ -201,7 +201,7 @@ wire::Result<dom::object> parse_object(std::string_view json) {
   thread_local dom::parser parser;
   dom::element root;
   dom::object object;
-  if (parser.parse(json.data(), json.size()).get(root) != simdjson::SUCCESS ||
+  if (json.empty() || parser.parse(json.data(), json.size()).get(root) != simdjson::SUCCESS ||
       root.get(object) != simdjson::SUCCESS) {
     return bad_input();
   }
