@@ -92,7 +92,7 @@ def environment_of(build, quick):
     environment = dict(os.environ, KYANITE_BINARY=str(build / "kyanite"))
     environment["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
-    environment["TSAN_OPTIONS"] = f"suppressions={ROOT / 'tools' / 'tsan.supp'}:history_size=4"
+    environment["TSAN_OPTIONS"] = f"suppressions={ROOT / 'tools' / 'tsan.supp'}:history_size=7"
     if quick:
         environment["KYANITE_QUICK"] = "1"
     return environment

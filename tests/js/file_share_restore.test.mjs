@@ -22,7 +22,7 @@ test('a deleted share comes back with its files, snapshots and metadata', async 
   assert.equal(await share.exists(), false);
   const [deleted] = await deletionsOf(share.name);
   assert.match(deleted.version, /^[0-9A-F]{16}$/);
-  assert.equal(deleted.properties.remainingRetentionDays, 2);
+  assert.ok([1, 2].includes(deleted.properties.remainingRetentionDays));  // Whole days: a second later it is one less.
   assert.ok(deleted.properties.deletedTime ?? deleted.properties.deletedOn);
   assert.deepEqual(deleted.metadata, { a: '1' });
   const plain = [];
