@@ -190,9 +190,14 @@ void XmlWriter::take(http::Reply& reply) {
 bool xml_can_hold(std::string_view utf8) {
 #if defined(__SSE2__)
   if (utf8.empty()) return true;
-  // Most text is of letters, digits and signs alone. Bytes above 127 count as negative here.
-  if (!any_block(utf8, [](__m128i bytes) { return _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); }))
-    return true;
+  // Most text has neither control characters nor what the two forbidden characters begin with.
+  const bool doubtful = any_block(utf8, [](__m128i bytes) {
+    const auto is = [bytes](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    const __m128i allowed = _mm_or_si128(is('\t'), _mm_or_si128(is('\n'), is('\r')));
+    return _mm_or_si128(_mm_andnot_si128(allowed, control), is('\xef'));
+  });
+  if (!doubtful) return true;
 #endif
   for (size_t i = 0; i < utf8.size(); ++i) {
     const auto byte = static_cast<unsigned char>(utf8[i]);
