@@ -1,10 +1,9 @@
 #include "blob/list_entry.h"
 
-#include <algorithm>
-
 #include "base/bytes.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
+#include "service/deleted.h"
 #include "wire/query.h"
 #include "wire/version.h"
 
@@ -72,9 +71,7 @@ void write_tier(wire::XmlWriter& xml, const Blob& blob) {
 void write_deletion(wire::XmlWriter& xml, const Blob& blob, Time now) {
   if (!blob.deleted.set()) return;
   xml.plain("DeletedTime", wire::http_date(blob.deleted));
-  const int64_t left = blob.removal.seconds() - now.seconds();
-  xml.element("RemainingRetentionDays",
-              static_cast<uint64_t>(std::max<int64_t>(0, left / (24 * 3600))));
+  xml.element("RemainingRetentionDays", service::remaining_days(blob.removal, now));
 }
 
 // What follows from a blob's type, its other_fields() and the request.

@@ -1,5 +1,7 @@
 #include "service/deleted.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace kyanite::service {
@@ -20,7 +22,8 @@ std::string deletion_version(Time deleted) {
 }
 
 uint64_t remaining_days(Time removal, Time now) {
-  return static_cast<uint64_t>((removal.seconds() - now.seconds()) / (24 * 3600));
+  const int64_t left = removal.seconds() - now.seconds();
+  return static_cast<uint64_t>(std::max<int64_t>(0, left / (24 * 3600)));
 }
 
 }  // namespace kyanite::service

@@ -48,6 +48,19 @@ class HalfBlind final : public store::View {
   const store::Family unreadable_;
 };
 
+TEST(RemainingDays, AreWholeAndNeverNegative) {
+  struct Case {
+    int64_t left_s;
+    uint64_t days;
+  };
+  const Time now{1'000'000 * kTicksPerSecond};
+  const int64_t day = 24 * 3600;
+  const Case cases[] = {{2 * day, 2}, {2 * day - 1, 1}, {day, 1},     {day - 1, 0},
+                        {0, 0},       {-1, 0},          {-2 * day, 0}};
+  for (const auto& [left_s, days] : cases)
+    EXPECT_EQ(remaining_days(after_seconds(now, left_s), now), days) << left_s;
+}
+
 TEST(DirectoryWalk, FailsWhereEitherHalfCannotBeRead) {
   TestContext around;
   TestCall test(around);

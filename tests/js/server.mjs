@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const binary = process.env.KYANITE_BINARY ?? path.join(root, 'build/release/kyanite');
 
+// Such builds are many times slower; see CMakePresets.json for the folders.
+export const sanitized = /\/(asan-ubsan|tsan)\/kyanite$/.test(binary);
+
 // Sanitizer builds start slowly on a loaded machine.
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
