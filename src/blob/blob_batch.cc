@@ -2,10 +2,12 @@
 //
 // Every part is a request of its own, Delete Blob or Set Blob Tier, with its own authorization. It
 // passes through the same front as if it had come alone; its reply becomes a part of the reply.
+// What is wrong with the parts as a whole is told in the one part of the reply that there is then.
 #include "base/bytes.h"
 #include "base/random.h"
 #include "blob/handlers.h"
 #include "service/body.h"
+#include "service/service.h"
 #include "wire/multipart.h"
 #include "wire/query.h"
 
@@ -17,6 +19,7 @@ using wire::Code;
 namespace {
 
 constexpr size_t kMaxParts = 256;
+constexpr size_t kMaxPartsRead = 50'000;  // More are as good as unreadable.
 constexpr size_t kMaxBatchBytes = 4 * 1024 * 1024;
 
 // Parts have no bodies.
@@ -39,21 +42,42 @@ std::optional<Kind> kind_of(const wire::EmbeddedRequest& part) {
   return {};
 }
 
-wire::Result<std::vector<wire::EmbeddedRequest>> parse_batch(const Call& call,
-                                                             std::string_view body) {
+struct BatchPart {
+  wire::EmbeddedRequest request;
+  std::string content_id;  // By which clients tell the replies apart.
+};
+
+wire::Result<std::vector<wire::Part>> split_batch(const Call& call, std::string_view body) {
   const auto boundary = wire::multipart_boundary(call.headers().get("Content-Type"));
   if (!boundary) return wire::invalid_header("Content-Type", call.headers().get("Content-Type"));
-  const auto parts = wire::parse_multipart(body, *boundary, kMaxParts);
+  auto parts = wire::parse_multipart(body, *boundary, kMaxPartsRead);
   if (!parts || parts->empty()) return wire::Error(Code::kInvalidInput);
-  std::vector<wire::EmbeddedRequest> requests;
+  return std::move(*parts);
+}
+
+// A batch of one container reaches no other.
+bool is_within(const Call& call, std::string_view url) {
+  if (call.target.container.empty()) return true;
+  const std::string account = '/' + call.target.account;
+  std::string_view path = wire::strip_origin(url);
+  if (path.starts_with(account + '/')) path.remove_prefix(account.size());
+  return path.starts_with('/' + call.target.container + '/');
+}
+
+wire::Result<std::vector<BatchPart>> parse_batch(const Call& call,
+                                                 const std::vector<wire::Part>& parts) {
+  if (parts.size() > kMaxParts) return wire::Error(Code::kExceedsMaxBatchRequestCount);
+  std::vector<BatchPart> requests;
   std::optional<Kind> kind;
-  for (const auto& part : *parts) {
+  for (const auto& part : parts) {
     auto request = wire::parse_embedded_request(part.content);
     const auto its_kind = request ? kind_of(*request) : std::nullopt;
-    // All parts do the same.
-    if (!its_kind || (kind && *kind != *its_kind)) return wire::Error(Code::kInvalidInput);
+    if (!its_kind || !is_within(call, request->url)) return wire::Error(Code::kInvalidInput);
+    if (kind && *kind != *its_kind) return wire::Error(Code::kAllBatchSubRequestsShouldBeSameApi);
     kind = its_kind;
-    requests.push_back(std::move(*request));
+    std::string id(part.headers.get("Content-ID"));
+    if (id.empty()) id = std::to_string(requests.size());
+    requests.push_back({std::move(*request), std::move(id)});
   }
   return requests;
 }
@@ -77,6 +101,7 @@ Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
   request.headers = part.headers;
   const std::string host = host_of_part(call, request.path);
   if (!request.headers.has("Host")) request.headers.add("Host", host);
+  if (!request.headers.has("Content-Length")) request.headers.add("Content-Length", "0");
   request.peer = call.request.peer;
   request.secure = call.request.secure;
   NoBody body;
@@ -84,22 +109,37 @@ Task<http::Reply> run_part(Call& call, const wire::EmbeddedRequest& part) {
   co_return co_await call.parts->serve_part(request, call.version_text);
 }
 
+// As part of the reply; clients that parse parts like replies of their own look for the length.
+void write_part(wire::MultipartWriter& writer, const http::Reply& reply, std::string_view id) {
+  const auto* text = std::get_if<std::string>(&reply.body);
+  const std::string_view body = text != nullptr ? std::string_view(*text) : std::string_view();
+  std::string head = reply.head;
+  if (!body.empty()) {
+    head += "Content-Length: ";
+    append_uint(head, body.size());
+    head += "\r\n";
+  }
+  writer.reply(reply.status, head, body, id);
+}
+
 }  // namespace
 
 Outcome blob_batch(Call& call) {
   auto body = co_await service::read_body(call, kMaxBatchBytes);
   if (!body) co_return body.error();
-  auto parts = parse_batch(call, *body);
-  if (!parts) co_return parts.error();
+  const auto split = split_batch(call, *body);
+  if (!split) co_return split.error();
   std::string out;
   wire::MultipartWriter writer(out, "batchresponse_" + random_uuid());
-  size_t index = 0;
-  for (const auto& part : *parts) {
-    const http::Reply reply = co_await run_part(call, part);
-    const auto* text = std::get_if<std::string>(&reply.body);
-    writer.reply(reply.status, reply.head,
-                 text != nullptr ? std::string_view(*text) : std::string_view(),
-                 std::to_string(index++));
+  if (const auto parts = parse_batch(call, *split)) {
+    for (const auto& part : *parts) {
+      const http::Reply reply = co_await run_part(call, part.request);
+      write_part(writer, reply, part.content_id);
+    }
+  } else {
+    http::Reply refusal(parts.error().status);
+    call.service->render(call, parts.error(), refusal);
+    write_part(writer, refusal, {});
   }
   writer.close();
   http::Reply reply(202);

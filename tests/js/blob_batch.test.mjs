@@ -63,14 +63,14 @@ test('parts are authorized one by one', async () => {
   assert.deepEqual(await namesOf(container.listBlobsFlat()), ['b001']);
 });
 
+const bare = (method, path, id = 0) => ['--edge', 'Content-Type: application/http', 'Content-Transfer-Encoding: binary',
+  `Content-ID: ${id}`, '', `${method} ${path} HTTP/1.1`, 'Content-Length: 0', '', ''].join('\r\n');
+const submit = (path, ...parts) => request(server, 'POST', `/${ACCOUNT}${path}`,
+  { headers: { 'content-type': 'multipart/mixed; boundary=edge' }, body: `${parts.join('')}--edge--\r\n` });
+
 test('malformed batches are refused and do nothing', async () => {
-  const { container, blobs } = await filled(1);
-  const part = (method, path) => ['--edge', 'Content-Type: application/http', 'Content-Transfer-Encoding: binary',
-    'Content-ID: 0', '', `${method} ${path} HTTP/1.1`, 'Content-Length: 0', '', ''].join('\r\n');
-  const path = new URL(blobs[0].url).pathname;
-  const bodies = ['', 'nothing', '--edge--\r\n', `${part('GET', path)}--edge--\r\n`,
-    `${part('DELETE', path)}${part('PUT', `${path}?comp=tier`)}--edge--\r\n`];
-  for (const body of bodies) {
+  const { container } = await filled(1);
+  for (const body of ['', 'nothing', '--edge--\r\n']) {
     const got = await request(server, 'POST', `/${ACCOUNT}/?comp=batch`,
       { headers: { 'content-type': 'multipart/mixed; boundary=edge' }, body });
     assert.equal(got.status, 400, JSON.stringify(body));
@@ -80,13 +80,29 @@ test('malformed batches are refused and do nothing', async () => {
   assert.deepEqual(await namesOf(container.listBlobsFlat()), ['b000']);
 });
 
-test('more than 256 parts are refused', async () => {
+test('what is wrong with the parts as a whole is told in one part', async () => {
   const { container, blobs } = await filled(1);
-  const part = (i) => ['--edge', 'Content-Type: application/http', 'Content-Transfer-Encoding: binary', `Content-ID: ${i}`, '',
-    `DELETE ${new URL(blobs[0].url).pathname}-${i} HTTP/1.1`, 'Content-Length: 0', '', ''].join('\r\n');
-  const body = `${Array.from({ length: 257 }, (_, i) => part(i)).join('')}--edge--\r\n`;
-  const got = await request(server, 'POST', `/${ACCOUNT}/?comp=batch`,
-    { headers: { 'content-type': 'multipart/mixed; boundary=edge' }, body });
-  assert.equal(got.status, 400);
+  const path = new URL(blobs[0].url).pathname;
+  const other = (await freshContainer()).containerName;
+  const cases = [
+    ['InvalidInput', '/?comp=batch', bare('GET', path)],
+    ['AllBatchSubRequestsShouldBeSameApi', '/?comp=batch', bare('DELETE', path), bare('PUT', `${path}?comp=tier`, 1)],
+    ['ExceedsMaxBatchRequestCount', '/?comp=batch', ...Array.from({ length: 257 }, (_, i) => bare('DELETE', `${path}-${i}`, i))],
+    ['InvalidInput', `/${other}?restype=container&comp=batch`, bare('DELETE', path)],
+  ];
+  for (const [code, target, ...parts] of cases) {
+    const got = await submit(target, ...parts);
+    assert.equal(got.status, 202, code);
+    assert.equal(got.text.match(/^HTTP\/1\.1 /gm).length, 1, code);
+    assert.match(got.text, new RegExp(`^HTTP/1\\.1 400 [^]*x-ms-error-code: ${code}\r\n`, 'm'));
+  }
   assert.deepEqual(await namesOf(container.listBlobsFlat()), ['b000']);
+});
+
+test('replies carry the ids of their parts', async () => {
+  const { blobs } = await filled(1);
+  const path = new URL(blobs[0].url).pathname;
+  const got = await submit('/?comp=batch', bare('DELETE', path, 'seven'), bare('DELETE', path).replace('Content-ID: 0\r\n', ''));
+  assert.equal(got.status, 202);
+  assert.deepEqual([...got.text.matchAll(/^Content-ID: (.*)\r$/gm)].map(([, id]) => id), ['seven', '1']);
 });
