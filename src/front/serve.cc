@@ -34,6 +34,14 @@ Task<http::Reply> Front::serve_part(http::Request& request, std::string_view ver
   co_return reply;
 }
 
+namespace {
+// Requests that may have a body must say how long it is, even where there is none.
+bool tells_its_length(const http::Request& request) {
+  if (request.method != "PUT" && request.method != "POST") return true;
+  return request.headers.has("Content-Length") || request.headers.has("Transfer-Encoding");
+}
+}  // namespace
+
 Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   // The version is chosen even when the path leads nowhere: errors carry it too.
   auto resolved = service::resolve(call);
@@ -45,6 +53,7 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
     co_return preflight(call.request, (*properties)->cors);
   }
 
+  if (!tells_its_length(call.request)) co_return wire::Error(Code::kMissingContentLengthHeader);
   if (auto known = service::authenticate(call); !known) co_return known.error();
 
   auto operation =

@@ -27,6 +27,10 @@ Task<store::Result<std::string>> read_whole(content::Reader& reader, uint64_t le
   co_return out;
 }
 
+std::string_view hash_header(RangeHash hash) {
+  return hash == RangeHash::kCrc64 ? "x-ms-range-get-content-crc64" : "x-ms-range-get-content-md5";
+}
+
 void encode_range_hash(http::Reply& reply, RangeHash hash, std::string_view bytes) {
   if (hash == RangeHash::kCrc64) {
     reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, bytes)));
@@ -67,15 +71,13 @@ wire::Result<Download> decode_download(const Call& call) {
   const auto wants = [&](std::string_view header) {
     return equals_ignoring_case(call.headers().get(header), "true");
   };
-  const bool md5 = wants("x-ms-range-get-content-md5");
-  const bool crc64 = wants("x-ms-range-get-content-crc64");
+  const bool md5 = wants(hash_header(RangeHash::kMd5));
+  const bool crc64 = wants(hash_header(RangeHash::kCrc64));
   if (!md5 && !crc64) return wanted;
   if (md5 && crc64) return wire::Error(Code::kInvalidInput);
-  const std::string_view header =
-      md5 ? "x-ms-range-get-content-md5" : "x-ms-range-get-content-crc64";
-  if (!wanted.range) return wire::invalid_header(header, "true");
-  wanted.structured = false;
   wanted.hash = md5 ? RangeHash::kMd5 : RangeHash::kCrc64;
+  if (!wanted.range) return wire::invalid_header(hash_header(wanted.hash), "true");
+  wanted.structured = false;
   return wanted;
 }
 
@@ -90,7 +92,7 @@ Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Do
     span = *clipped;
   }
   if (wanted.hash != RangeHash::kNone && span.count > kMaxHashedRange) {
-    co_return wire::invalid_header("x-ms-range-get-content-md5", "true");
+    co_return wire::invalid_header(hash_header(wanted.hash), "true");
   }
   auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
                                                span.count, head, std::move(cipher));

@@ -1,8 +1,10 @@
 // The Blob service itself: its properties, CORS, statistics, the account, and the ways an account is addressed.
 import assert from 'node:assert/strict';
+import { once as event } from 'node:events';
+import net from 'node:net';
 import { beforeEach, test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { blobServer, credential, once, refused, request, textOf } from './blob_fixtures.mjs';
+import { blobServer, credential, once, refused, request, signedHeaders, textOf } from './blob_fixtures.mjs';
 import { ACCOUNT } from './server.mjs';
 
 const { server, service, freshContainer } = await blobServer();
@@ -179,4 +181,16 @@ test('every answer carries a request id, the version, and the id the client gave
   assert.ok(got.headers.date);
   assert.equal(got.code, 'ContainerNotFound');
   assert.match(got.text, /^\ufeff?<\?xml version="1.0" encoding="utf-8"\?><Error><Code>ContainerNotFound<\/Code><Message>/);
+});
+
+test('a request that does not tell its length', async () => {
+  const { hostname, port } = new URL(server.blobUrl);
+  const path = `/${ACCOUNT}/lengthless?restype=container`;
+  const lines = Object.entries(signedHeaders('PUT', path)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const socket = net.connect(Number(port), hostname);
+  socket.write(`PUT ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${lines.join('')}\r\n`);
+  const [reply] = await event(socket, 'data');
+  socket.destroy();
+  assert.match(String(reply), /^HTTP\/1\.1 411 [^]*x-ms-error-code: MissingContentLengthHeader\r\n/);
+  assert.equal(await service.getContainerClient('lengthless').exists(), false);
 });
