@@ -21,6 +21,8 @@ REMARKS = {
         "Get Blob Service Properties has no DefaultServiceVersion until one is set.",
         "Uncommitted blocks are counted at one block in 256, so a blob may have a few hundred more than 100,000 of them.",
         "`startFrom` of List Blobs is a whole name, not one below the prefix.",
+        "List Blobs has no Url elements in versions before 2013-08-15.",
+        "What `deletetype=permanent` cannot delete is 409 BlobOperationNotSupported; the reference names no code.",
         "Errors of HEAD requests carry x-ms-error-code and x-ms-version in every version that knows them; a few recordings of "
         "2019 lack them. So do some replies of that year that name a Content-MD5 instead of a CRC-64.",
         "LinePosition of an error in service properties is that of the section, not of the element.",

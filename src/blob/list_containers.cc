@@ -17,12 +17,16 @@ using service::Call;
 
 namespace {
 
+// Until then every container had its URL, instead of the endpoint once for all.
+constexpr wire::Version kEndpointOfLists{20130815};
+
 using Listed = service::Listed<Container>;
 
 void write_container(wire::XmlWriter& xml, const Call& call, const Listed& listed,
                      bool with_metadata) {
   const Container& container = listed.value;
   xml.open("Container").element("Name", listed.name);
+  if (call.version < kEndpointOfLists) xml.element("Url", call.endpoint + listed.name);
   if (listed.deletion) {
     xml.element("Deleted", "true");
     xml.element("Version", service::deletion_version(listed.deletion->deleted));
@@ -63,7 +67,9 @@ Outcome list_containers(Call& call) {
   if (!include) co_return include.error();
 
   wire::XmlWriter xml;
-  xml.open("EnumerationResults").attribute("ServiceEndpoint", call.endpoint);
+  xml.open("EnumerationResults")
+      .attribute(call.version < kEndpointOfLists ? "AccountName" : "ServiceEndpoint",
+                 call.endpoint);
   service::write_page(xml, *page);
   xml.open("Containers");
   std::string next_marker;

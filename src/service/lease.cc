@@ -11,6 +11,9 @@ using Kind = LeaseAction::Kind;
 
 namespace {
 
+// Leases have durations that clients choose.
+constexpr wire::Version kChosenDurations{20120212};
+
 constexpr std::string_view kAction = "x-ms-lease-action";
 constexpr std::string_view kDuration = "x-ms-lease-duration";
 constexpr std::string_view kBreakPeriod = "x-ms-lease-break-period";
@@ -29,6 +32,17 @@ wire::Result<Kind> decode_kind(const Call& call, const concurrency::LeaseRules& 
   return wire::invalid_header(kAction, *text);
 }
 
+wire::Result<int32_t> decode_duration(const Call& call, const concurrency::LeaseRules& rules) {
+  const auto text = call.headers().find(kDuration);
+  // Leases were all of one minute before they could be chosen.
+  if (!text && call.version < kChosenDurations) return concurrency::kMaxLeaseSeconds;
+  if (!text) return wire::missing_header(kDuration);
+  const auto seconds = parse_int(*text);
+  if (!seconds || !concurrency::is_valid_lease_duration(rules, *seconds))
+    return wire::invalid_header(kDuration, *text);
+  return static_cast<int32_t>(*seconds);
+}
+
 wire::Result<std::string> required_guid(const Call& call, std::string_view header) {
   auto id = decode_guid(call, header);
   if (!id) return id.error();
@@ -45,13 +59,9 @@ wire::Result<LeaseAction> decode_lease_action(const Call& call,
   if (!kind) return kind.error();
   action.kind = *kind;
   if (action.kind == Kind::kAcquire) {
-    const auto text = call.headers().find(kDuration);
-    if (!text) return wire::missing_header(kDuration);
-    const auto seconds = parse_int(*text);
-    if (!seconds || !concurrency::is_valid_lease_duration(rules, *seconds)) {
-      return wire::invalid_header(kDuration, *text);
-    }
-    action.duration_s = static_cast<int32_t>(*seconds);
+    auto duration = decode_duration(call, rules);
+    if (!duration) return duration.error();
+    action.duration_s = *duration;
     auto proposed = decode_guid(call, kProposedId);
     if (!proposed) return proposed.error();
     action.proposed = proposed->value_or(std::string());
