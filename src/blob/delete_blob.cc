@@ -36,6 +36,27 @@ wire::Result<void> check_letter(const Call& call) {
   return {};
 }
 
+// Whether what is soft-deleted is to be deleted for good.
+wire::Result<bool> decode_permanent(const Call& call) {
+  const auto type = call.query.find("deletetype");
+  if (!type || type->empty()) return false;
+  if (!equals_ignoring_case(*type, "permanent")) return wire::invalid_query("deletetype", *type);
+  return true;
+}
+
+// The conditions on the time at which the blob's tier was last changed.
+wire::Result<service::Asked> decode_tier_conditions(const Call& call) {
+  static constexpr service::ConditionHeaders kHeaders{"", "", "x-ms-access-tier-if-modified-since",
+                                                      "x-ms-access-tier-if-unmodified-since", ""};
+  return service::decode_conditions(call, concurrency::Operation::kUpdate,
+                                    concurrency::kAcceptsDates, kHeaders);
+}
+
+wire::Result<void> check_tier_conditions(const service::Asked& asked, const Blob& blob) {
+  const Time changed = blob.tier_changed.set() ? blob.tier_changed : blob.created;
+  return service::check_conditions(asked, {.exists = true, .changed = changed});
+}
+
 // The blob's snapshots that are not deleted yet.
 Task<wire::Result<std::vector<Head>>> list_snapshots(Call& call, store::SpaceId space) {
   std::vector<Head> heads;
@@ -89,25 +110,59 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
 }
 
 // One snapshot or version named by the request.
-Outcome delete_former(Call& call, const Checks& checks, const service::RetentionPolicy& retention) {
-  const bool permanent = equals_ignoring_case(call.query.get("deletetype"), "permanent");
-  const bool soft = retention.enabled && !permanent;
+Outcome delete_former(Call& call, const Checks& checks, const service::Asked& tier_conditions,
+                      const service::RetentionPolicy& retention) {
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
     auto met = check_blob(call, checks, *found->blob);
     if (!met) co_return met.error();
+    if (auto fits = check_tier_conditions(tier_conditions, *found->blob); !fits)
+      co_return fits.error();
     // The id of the version that the blob has now.
     if (found->row.empty()) co_return wire::Error(Code::kOperationNotAllowedOnRootBlob);
     store::Commit commit;
     std::vector<Head> heads;
     heads.push_back({found->row, found->record, *found->blob});
-    auto policy = retention;
-    policy.enabled = soft;
-    auto deleted = co_await delete_heads(call, found->space, std::move(heads), policy, commit);
+    auto deleted = co_await delete_heads(call, found->space, std::move(heads), retention, commit);
     if (!deleted) co_return deleted.error();
     auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return deleted_reply(!soft);
+    if (done) co_return deleted_reply(!retention.enabled);
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+wire::Error not_for_good(std::string_view why) {
+  return wire::Error(Code::kBlobOperationNotSupported).saying(std::string(why));
+}
+
+// One soft-deleted snapshot or version, before its retention ends.
+Outcome delete_for_good(Call& call, service::RetentionPolicy retention) {
+  if (!retention.enabled || !retention.allow_permanent_delete)
+    co_return not_for_good("Permanent deletion is switched off for this account.");
+  if (require_base(call))
+    co_return not_for_good("Only snapshots and versions can be deleted permanently.");
+  const auto space = co_await load_space(call);
+  if (!space) co_return space.error();
+  const bool snapshot = !call.target.snapshot.empty();
+  const auto instant =
+      wire::parse_iso_date(snapshot ? call.target.snapshot : call.target.version_id);
+  const std::string row = snapshot ? snapshot_row(*instant) : version_row(*instant);
+  retention.enabled = false;
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto loaded = co_await service::load<Blob>(call, head_key(call, *space, row));
+    if (!loaded) co_return loaded.error();
+    if (!loaded->value) co_return wire::Error(Code::kBlobNotFound);
+    if (!loaded->value->deleted.set())
+      co_return not_for_good("Only what is deleted already can be deleted permanently.");
+    store::Commit commit;
+    std::vector<Head> heads;
+    heads.push_back({row, loaded->record, *loaded->value});
+    auto deleted = co_await delete_heads(call, *space, std::move(heads), retention, commit);
+    if (!deleted) co_return deleted.error();
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return deleted_reply(true);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
   co_return wire::Error(Code::kServerBusy);
@@ -119,22 +174,30 @@ Outcome delete_blob(Call& call) {
   if (auto allowed = check_letter(call); !allowed) co_return allowed.error();
   auto snapshots = decode_snapshots(call);
   if (!snapshots) co_return snapshots.error();
+  auto permanent = decode_permanent(call);
+  if (!permanent) co_return permanent.error();
+  auto tier_conditions = decode_tier_conditions(call);
+  if (!tier_conditions) co_return tier_conditions.error();
   Rules rules = kChanges;
-  rules.keep = Keep::kState;
+  // The blob itself stays as it is where only its snapshots go.
+  rules.keep = *snapshots == Snapshots::kOnly ? Keep::kNothing : Keep::kState;
+  rules.changes_data = *snapshots != Snapshots::kOnly;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto properties = co_await service::load_properties(call);
   if (!properties) co_return properties.error();
   const auto retention = (*properties)->delete_retention;
+  if (*permanent) co_return co_await delete_for_good(call, retention);
   if (!require_base(call)) {
     if (*snapshots != Snapshots::kNotNamed) {
       co_return wire::invalid_header("x-ms-delete-snapshots",
                                      call.headers().get("x-ms-delete-snapshots"));
     }
-    co_return co_await delete_former(call, *checks, retention);
+    co_return co_await delete_former(call, *checks, *tier_conditions, retention);
   }
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
+    if (auto met = check_tier_conditions(*tier_conditions, *blob); !met) co_return met.error();
     auto heads = co_await list_snapshots(call, space);
     if (!heads) co_return heads.error();
     if (*snapshots == Snapshots::kNotNamed && !heads->empty())

@@ -22,11 +22,13 @@ Outcome undelete_blob(Call& call) {
     auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
       auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object));
       for (; cursor->valid(); cursor->next()) {
-        any = true;
         auto record = cursor->record();
         if (!record) return record.error();
         auto blob = store::decode<Blob>((*record)->value);
         if (!blob) return store::Error::kCorrupt;
+        // What was kept long enough is gone, even where it was not cleared away yet.
+        if (blob->deleted.set() && blob->removal <= call.now) continue;
+        any = true;
         if (!blob->deleted.set()) continue;
         const auto key = store::Key::from_bytes(std::string(cursor->key()));
         blob->deleted = {};

@@ -147,3 +147,47 @@ test('soft delete keeps deleted blobs and snapshots, and undelete brings them ba
   await blob.undelete();
   await assert.rejects(container.getBlobClient('never').undelete(), refused(404, 'BlobNotFound'));
 });
+
+test('deleting only the snapshots leaves the blob alone, soft delete or not', async () => {
+  await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 3 } });
+  after(() => service.setProperties({ deleteRetentionPolicy: { enabled: false } }));
+  const blob = container.getBlockBlobClient('only-snapshots');
+  await blob.upload('x', 1);
+  await blob.createSnapshot();
+  const before = await picture(blob);
+  await blob.delete({ deleteSnapshots: 'only' });
+  assert.deepEqual(await picture(blob), before);
+  const found = await all({ prefix: 'only-snapshots', includeSnapshots: true, includeDeleted: true });
+  assert.deepEqual(found.map((item) => [Boolean(item.snapshot), item.deleted ?? false]), [[true, true], [false, false]]);
+});
+
+test('what is soft-deleted is deleted for good where the account allows it', async () => {
+  const retain = (allowPermanentDelete) =>
+    request(server, 'PUT', '/devstoreaccount1/?restype=service&comp=properties', { body: '<StorageServiceProperties>'
+      + `<DeleteRetentionPolicy><Enabled>true</Enabled><Days>3</Days><AllowPermanentDelete>${allowPermanentDelete}`
+      + '</AllowPermanentDelete></DeleteRetentionPolicy></StorageServiceProperties>' });
+  after(() => service.setProperties({ deleteRetentionPolicy: { enabled: false } }));
+  await retain(true);
+  const blob = container.getBlockBlobClient('for-good');
+  await blob.upload('x', 1);
+  const { snapshot } = await blob.createSnapshot();
+  const path = new URL(blob.url).pathname;
+  const named = `${path}?snapshot=${encodeURIComponent(snapshot)}&deletetype=`;
+  const remove = async (target) => {
+    const got = await request(server, 'DELETE', target);
+    return [got.status, got.code, got.headers['x-ms-delete-type-permanent']];
+  };
+  assert.deepEqual((await remove(`${named}permanent`)).slice(0, 1), [409]);
+  assert.deepEqual((await remove(`${path}?deletetype=permanent`)).slice(0, 1), [409]);
+  assert.deepEqual((await remove(`${named}gone`)).slice(0, 2), [400, 'InvalidQueryParameterValue']);
+  assert.equal(await textOf(blob.withSnapshot(snapshot)), 'x');
+  assert.deepEqual(await remove(named), [202, undefined, 'false']);
+  await retain(false);
+  assert.deepEqual((await remove(`${named}permanent`)).slice(0, 1), [409]);
+  await retain(true);
+  assert.deepEqual(await remove(`${named}permanent`), [202, undefined, 'true']);
+  assert.deepEqual((await remove(`${named}permanent`)).slice(0, 2), [404, 'BlobNotFound']);
+  const found = await all({ prefix: 'for-good', includeSnapshots: true, includeDeleted: true });
+  assert.deepEqual(found.map((item) => item.snapshot), [undefined]);
+  assert.equal(await textOf(blob), 'x');
+});
