@@ -9,17 +9,19 @@ namespace kyanite::service {
 namespace {
 std::optional<ByteRange> parse_range(std::string_view text) {
   constexpr std::string_view kUnit = "bytes=";
+  // Beyond it no position exists, and lengths could not be told from zero.
+  constexpr uint64_t kLastPosition = INT64_MAX;
   if (text.substr(0, kUnit.size()) != kUnit) return {};
   text.remove_prefix(kUnit.size());
   const size_t dash = text.find('-');
   if (dash == std::string_view::npos) return {};
   const auto first = parse_uint(text.substr(0, dash));
-  if (!first) return {};
+  if (!first || *first > kLastPosition) return {};
   ByteRange range{*first, {}};
   const std::string_view end = text.substr(dash + 1);
   if (end.empty()) return range;
   range.last = parse_uint(end);
-  if (!range.last || *range.last < range.first) return {};
+  if (!range.last || *range.last < range.first || *range.last > kLastPosition) return {};
   return range;
 }
 
