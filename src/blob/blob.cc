@@ -20,10 +20,16 @@ bool is_visible(const Blob& blob, Time now) {
   return !blob.deleted.set() && !(blob.expires.set() && blob.expires <= now);
 }
 
+namespace {
+constexpr service::ConditionHeaders kOwnConditions{"x-ms-blob-if-match", "x-ms-blob-if-none-match",
+                                                   "x-ms-blob-if-modified-since",
+                                                   "x-ms-blob-if-unmodified-since", ""};
+}
+
 wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
   if (auto none = refuse_encryption_scope(call, "x-ms-encryption-scope"); !none)
     return none.error();
-  Checks checks{rules, {}, {}, {}, {}};
+  Checks checks{rules, {}, {}, {}, {}, {}};
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   checks.lease_id = std::move(*lease_id);
@@ -31,6 +37,12 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
   if (!asked) return asked.error();
   checks.asked = std::move(*asked);
   checks.asked.if_match_unmet = rules.if_match_unmet;
+  if (rules.own_conditions) {
+    auto own =
+        service::decode_conditions(call, rules.operation, concurrency::kAcceptsAll, kOwnConditions);
+    if (!own) return own.error();
+    checks.own = std::move(*own);
+  }
   if (checks.asked.conditions.if_tags) {
     checks.if_tags = call.headers().get("x-ms-if-tags");
     if (auto valid = check_tag_condition(checks.if_tags); !valid) return valid.error();
@@ -51,6 +63,13 @@ wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blo
   if (rules.keep != Keep::kNothing && call.settings().blob_versioning) return {};
   if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
   if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
+  return {};
+}
+
+wire::Result<void> check_online(const Call& call, const Rules& rules, const Blob& blob) {
+  const bool rehydrated = blob.rehydrate_to != Tier::kInferred && blob.rehydrated <= call.now;
+  if (rules.needs_online && blob.tier == Tier::kArchive && !rehydrated)
+    return wire::Error(Code::kBlobArchived);
   return {};
 }
 
@@ -75,11 +94,15 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
     target.tags_match = tag_condition_holds(checks.if_tags, blob != nullptr ? blob->tags : Tags());
   target.lease_held = checks.lease_id.has_value();
   if (auto met = service::check_conditions(checks.asked, target); !met) return met.error();
+  if (checks.own) {
+    if (auto met = service::check_conditions(*checks.own, target); !met) return met.error();
+  }
   if (blob == nullptr) return {};
   const KeyUse use = checks.rules.key;
   if (use == KeyUse::kNeeds || (use == KeyUse::kVerifies && checks.key)) {
     if (auto fits = check_key(blob->key_sha256, checks.key); !fits) return fits.error();
   }
+  if (auto online = check_online(call, checks.rules, *blob); !online) return online.error();
   return check_mutable(call, checks.rules, *blob);
 }
 }  // namespace
@@ -126,11 +149,13 @@ Task<wire::Result<Found>> find_blob(Call& call) {
   co_return std::move(found);
 }
 
-Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key) {
+Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key,
+                                    bool own_conditions) {
   const Rules rules{.use = LeaseUse::kShared,
                     .operation = service::read_operation(call),
                     .accepts = accepts,
-                    .key = key};
+                    .key = key,
+                    .own_conditions = own_conditions};
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto found = co_await find_blob(call);

@@ -51,19 +51,24 @@ struct Rules {
   // What an unmet If-Match is called; copies have a name of their own for it.
   wire::Code if_match_unmet = wire::Code::kConditionNotMet;
   KeyUse key = KeyUse::kIgnores;
+  bool needs_online = false;  // Refused while the blob is in the archive.
+  // Takes conditions under the names x-ms-blob-if-*: where the standard ones are about tags.
+  bool own_conditions = false;
 };
 inline constexpr Rules kCreates{.use = concurrency::LeaseUse::kExclusive,
                                 .operation = concurrency::Operation::kCreate,
                                 .accepts = concurrency::kAcceptsAll,
                                 .keep = Keep::kState,
-                                .key = KeyUse::kSets};
+                                .key = KeyUse::kSets,
+                                .needs_online = true};
 inline constexpr Rules kChanges{concurrency::LeaseUse::kExclusive, concurrency::Operation::kUpdate,
                                 concurrency::kAcceptsAll};
 // Adds to the content.
 inline constexpr Rules kWrites{.use = concurrency::LeaseUse::kExclusive,
                                .operation = concurrency::Operation::kUpdate,
                                .accepts = concurrency::kAcceptsAll,
-                               .key = KeyUse::kNeeds};
+                               .key = KeyUse::kNeeds,
+                               .needs_online = true};
 
 // The request's lease id, conditions and key, decoded: everything that can be refused without
 // looking at the blob.
@@ -71,12 +76,14 @@ struct Checks {
   Rules rules;
   std::optional<std::string> lease_id;
   service::Asked asked;
-  std::string if_tags;  // The expression of x-ms-if-tags.
+  std::optional<service::Asked> own;  // By x-ms-blob-if-*.
+  std::string if_tags;                // The expression of x-ms-if-tags.
   MaybeKey key;
 };
 wire::Result<Checks> decode_checks(const service::Call& call, const Rules& rules);
 
-// Existence, lease, conditions, key, in this order. kCreate operations pass when there is no blob.
+// Existence, lease, conditions, key, archive, immutability, in this order. kCreate operations pass
+// when there is no blob.
 wire::Result<void> check_blob(const service::Call& call, const Checks& checks,
                               const std::optional<Blob>& blob);
 
@@ -98,7 +105,7 @@ struct Found {
 Task<wire::Result<Found>> find_blob(service::Call& call);
 // The same, with lease id and conditions checked by the rules of reads.
 Task<wire::Result<Found>> read_blob(service::Call& call, concurrency::ConditionSet accepts,
-                                    KeyUse key = KeyUse::kIgnores);
+                                    KeyUse key = KeyUse::kIgnores, bool own_conditions = false);
 
 // Refuses operations that only the blob itself takes when the request names a snapshot or version.
 wire::Result<void> require_base(const service::Call& call);

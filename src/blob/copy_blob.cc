@@ -21,13 +21,13 @@ using wire::Code;
 
 namespace {
 
-constexpr Rules kCopies{concurrency::LeaseUse::kCopyDestination,
-                        concurrency::Operation::kCreate,
-                        concurrency::kAcceptsAll,
-                        Keep::kState,
-                        true,
-                        Code::kTargetConditionNotMet,
-                        KeyUse::kRefuses};
+constexpr Rules kCopies{.use = concurrency::LeaseUse::kCopyDestination,
+                        .operation = concurrency::Operation::kCreate,
+                        .accepts = concurrency::kAcceptsAll,
+                        .keep = Keep::kState,
+                        .if_match_unmet = Code::kTargetConditionNotMet,
+                        .key = KeyUse::kRefuses,
+                        .needs_online = true};
 
 // What the request says of the copy to be made.
 struct Order {
@@ -113,9 +113,8 @@ Outcome copy_local(Call& call, const Checks& checks, const Order& order, const S
                    bool& changed) {
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
-    if (blob && blob->type != source.found.blob->type)
-      co_return wire::Error(Code::kInvalidBlobType);
+    if (auto allowed = check_overwrite(call, blob, source.found.blob->type); !allowed)
+      co_return allowed.error();
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     Blob copy = make_copy(call, order, source, blob);

@@ -15,13 +15,13 @@ namespace {
 
 constexpr uint64_t kMaxBytes = 256 * 1024 * 1024;
 
-constexpr Rules kCopies{concurrency::LeaseUse::kExclusive,
-                        concurrency::Operation::kCreate,
-                        concurrency::kAcceptsAll,
-                        Keep::kState,
-                        true,
-                        Code::kTargetConditionNotMet,
-                        KeyUse::kRefuses};
+constexpr Rules kCopies{.use = concurrency::LeaseUse::kExclusive,
+                        .operation = concurrency::Operation::kCreate,
+                        .accepts = concurrency::kAcceptsAll,
+                        .keep = Keep::kState,
+                        .if_match_unmet = Code::kTargetConditionNotMet,
+                        .key = KeyUse::kRefuses,
+                        .needs_online = true};
 
 }  // namespace
 
@@ -46,8 +46,8 @@ Outcome copy_blob_from_url(Call& call) {
   if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
-    if (blob && blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+      co_return allowed.error();
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     blob = make_blob(call, BlobType::kBlock, *fresh, blob);

@@ -87,8 +87,8 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
 
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
-    if (blob && blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+      co_return allowed.error();
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     note.space = space;

@@ -6,7 +6,7 @@
 namespace kyanite::blob {
 
 Outcome get_blob_tags(service::Call& call) {
-  auto found = co_await read_blob(call, concurrency::kAcceptsTags);
+  auto found = co_await read_blob(call, concurrency::kAcceptsTags, KeyUse::kIgnores, true);
   if (!found) co_return found.error();
   wire::XmlWriter xml;
   write_tags(xml, found->blob->tags);

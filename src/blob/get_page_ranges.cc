@@ -5,6 +5,7 @@
 #include "blob/handlers.h"
 #include "blob/pages.h"
 #include "content/byte_runs.h"
+#include "http/url.h"
 #include "service/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
@@ -18,21 +19,36 @@ namespace {
 
 constexpr uint64_t kMaxRanges = 10'000;
 
-// The snapshot that prevsnapshot (or x-ms-previous-snapshot-url) names.
-Task<wire::Result<std::optional<Found>>> find_previous(Call& call, store::SpaceId space) {
-  const auto text = call.query.find("prevsnapshot");
+// The snapshot that prevsnapshot or, in its URL, x-ms-previous-snapshot-url names.
+wire::Result<std::optional<std::string>> decode_previous(const Call& call) {
+  constexpr std::string_view kUrl = "x-ms-previous-snapshot-url";
+  if (const auto text = call.query.find("prevsnapshot"))
+    return std::optional<std::string>(std::string(*text));
+  const auto header = call.headers().find(kUrl);
+  if (!header) return std::optional<std::string>();
+  const auto url = http::parse_url(*header);
+  const auto query = url ? wire::Query::parse(url->query) : std::nullopt;
+  if (!query || query->get("snapshot").empty()) return wire::invalid_header(kUrl, *header);
+  return std::optional<std::string>(std::string(query->get("snapshot")));
+}
+
+Task<wire::Result<std::optional<Found>>> find_previous(Call& call, const Found& now) {
+  const auto decoded = decode_previous(call);
+  if (!decoded) co_return decoded.error();
+  const auto& text = *decoded;
   if (!text) co_return std::optional<Found>();
   const auto instant = wire::parse_iso_date(*text);
   if (!instant) co_return wire::invalid_query("prevsnapshot", *text);
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
     co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
   }
-  Found found{space, snapshot_row(*instant), {}, {}, {}};
-  const auto key = head_key(call, space, found.row);
+  Found found{now.space, snapshot_row(*instant), {}, {}, {}};
+  const auto key = head_key(call, found.space, found.row);
   auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   if (!loaded->value || loaded->value->deleted.set())
     co_return wire::Error(Code::kPreviousSnapshotNotFound);
+  if (loaded->value->created != now.blob->created) co_return wire::Error(Code::kBlobOverwritten);
   found.record = std::move(loaded->record);
   found.blob = std::move(loaded->value);
   co_return std::optional<Found>(std::move(found));
@@ -97,7 +113,7 @@ Outcome get_page_ranges(Call& call) {
     span.count -= *start - span.offset;
     span.offset = *start;
   }
-  auto previous = co_await find_previous(call, found->space);
+  auto previous = co_await find_previous(call, *found);
   if (!previous) co_return previous.error();
   auto after = co_await load_pieces(call, *found, span);
   if (!after) co_return after.error();

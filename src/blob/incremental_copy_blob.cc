@@ -44,7 +44,6 @@ wire::Result<void> check_incremental(const Source& source) {
 
 // Whether the blob that is there can be brought up to the source.
 wire::Result<void> check_former(const Blob& former, const Source& source) {
-  if (former.type != BlobType::kPage) return wire::Error(Code::kInvalidBlobType);
   if (!former.copy.incremental || base_of(former.copy.source) != base_of(source.url))
     return wire::Error(Code::kIncrementalCopyBlobMismatch);
   if (snapshot_of(source.url) <= snapshot_of(former.copy.source))
@@ -98,7 +97,8 @@ Outcome incremental_copy_blob(Call& call) {
   if (destination->postponed) co_return *destination->postponed;
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
+    if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)
+      co_return allowed.error();
     if (blob) {
       if (auto possible = check_former(*blob, *source); !possible) co_return possible.error();
     }

@@ -53,7 +53,25 @@ wire::Result<Immutability> decode_immutability(const Call& call) {
   return policy;
 }
 
+namespace {
+// What has a permission of its own takes it at creation, too; even an empty header asks for it.
+wire::Result<void> check_letters(const Call& call) {
+  static constexpr std::pair<std::string_view, char> kHeaders[] = {
+      {"x-ms-tags", 't'},
+      {"x-ms-immutability-policy-until-date", 'i'},
+      {"x-ms-immutability-policy-mode", 'i'},
+      {"x-ms-legal-hold", 'i'}};
+  if (!call.caller.is_sas()) return {};
+  for (const auto& [header, letter] : kHeaders) {
+    if (call.headers().has(header) && !call.caller.permissions.has(letter))
+      return wire::Error(Code::kAuthorizationPermissionMismatch);
+  }
+  return {};
+}
+}  // namespace
+
 wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
+  if (auto allowed = check_letters(call); !allowed) return allowed.error();
   NewBlob fresh;
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) return metadata.error();
@@ -111,9 +129,11 @@ Blob make_blob(const Call& call, BlobType type, const NewBlob& fresh,
   return blob;
 }
 
-wire::Result<void> check_overwrite(const Call& call, const std::optional<Blob>& before) {
-  if (before && !auth::may_overwrite(call.caller))
-    return wire::Error(Code::kUnauthorizedBlobOverwrite);
+wire::Result<void> check_overwrite(const Call& call, const std::optional<Blob>& before,
+                                   BlobType type) {
+  if (!before) return {};
+  if (!auth::may_overwrite(call.caller)) return wire::Error(Code::kUnauthorizedBlobOverwrite);
+  if (before->type != type) return wire::Error(Code::kInvalidBlobType);
   return {};
 }
 

@@ -31,8 +31,10 @@ void fill_from_standard_headers(const service::Call& call, HttpProperties& http)
 Blob make_blob(const service::Call& call, BlobType type, const NewBlob& fresh,
                const std::optional<Blob>& before);
 
-// Refuses a create-only SAS where there is a blob already.
-wire::Result<void> check_overwrite(const service::Call& call, const std::optional<Blob>& before);
+// Whether a blob of this type may take the place of what is there: a create-only SAS replaces
+// nothing, and a blob never changes its type.
+wire::Result<void> check_overwrite(const service::Call& call, const std::optional<Blob>& before,
+                                   BlobType type);
 
 // Refuses early what the commit would refuse anyway, before gigabytes are sent for nothing.
 Task<wire::Result<void>> check_before_body(service::Call& call, const Checks& checks);

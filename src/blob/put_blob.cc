@@ -44,7 +44,8 @@ Outcome put_blob(Call& call) {
   if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
+    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+      co_return allowed.error();
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     blob = make_blob(call, BlobType::kBlock, *fresh, blob);

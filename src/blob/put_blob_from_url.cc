@@ -16,13 +16,13 @@ namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t{5000} * 1024 * 1024;
 
-constexpr Rules kPuts{concurrency::LeaseUse::kExclusive,
-                      concurrency::Operation::kCreate,
-                      concurrency::kAcceptsAll,
-                      Keep::kState,
-                      true,
-                      Code::kTargetConditionNotMet,
-                      KeyUse::kSets};
+constexpr Rules kPuts{.use = concurrency::LeaseUse::kExclusive,
+                      .operation = concurrency::Operation::kCreate,
+                      .accepts = concurrency::kAcceptsAll,
+                      .keep = Keep::kState,
+                      .if_match_unmet = Code::kTargetConditionNotMet,
+                      .key = KeyUse::kSets,
+                      .needs_online = true};
 
 // What the request itself says stands before what the source has.
 void fill_from_source(HttpProperties& http, const HttpProperties& source) {
@@ -65,7 +65,8 @@ Outcome put_blob_from_url(Call& call) {
   if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
+    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+      co_return allowed.error();
     if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
       co_return dropped.error();
     blob = make_blob(call, BlobType::kBlock, *fresh, blob);

@@ -17,7 +17,8 @@ inline constexpr Rules kStages{.use = concurrency::LeaseUse::kExclusive,
                                .operation = concurrency::Operation::kCreate,
                                .accepts = concurrency::kAcceptsNone,
                                .changes_data = false,
-                               .key = KeyUse::kSets};
+                               .key = KeyUse::kSets,
+                               .needs_online = true};
 
 uint64_t max_block_bytes(wire::Version version);
 

@@ -200,8 +200,8 @@ Outcome put_block_list(Call& call) {
   if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob); !allowed) co_return allowed.error();
-    if (blob && blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+      co_return allowed.error();
     auto uncommitted = co_await take_uncommitted(call, space, commit);
     if (!uncommitted) co_return uncommitted.error();
     Committed committed;

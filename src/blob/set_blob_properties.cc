@@ -44,6 +44,7 @@ wire::Result<PageChanges> decode_page_changes(const Call& call) {
   auto number = decode_sequence_number(call);
   if (!number) return number.error();
   changes.sequence_number = *number;
+  if (changes.sequence_number && !changes.action) return wire::missing_header(kAction);
   return changes;
 }
 
@@ -80,6 +81,7 @@ Outcome set_blob_properties(Call& call) {
   if (!changes) co_return changes.error();
   Rules rules = kChanges;
   rules.key = KeyUse::kVerifies;
+  rules.needs_online = true;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,

@@ -9,8 +9,11 @@
 namespace kyanite::blob {
 
 namespace {
-constexpr Rules kTagWrites{concurrency::LeaseUse::kExclusive, concurrency::Operation::kUpdate,
-                           concurrency::kAcceptsTags, Keep::kNothing, false};
+constexpr Rules kTagWrites{.use = concurrency::LeaseUse::kExclusive,
+                           .operation = concurrency::Operation::kUpdate,
+                           .accepts = concurrency::kAcceptsTags,
+                           .changes_data = false,
+                           .own_conditions = true};
 }
 
 Outcome set_blob_tags(service::Call& call) {

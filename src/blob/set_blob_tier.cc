@@ -27,10 +27,9 @@ Outcome set_blob_tier(Call& call) {
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
     if (blob.type != BlobType::kBlock) return wire::Error(Code::kAccessTierNotSupportedForBlobType);
+    if (blob.rehydrate_to != Tier::kInferred && blob.rehydrate_to != **tier)
+      return wire::Error(Code::kBlobBeingRehydrated);
     if (blob.tier == Tier::kArchive && **tier != Tier::kArchive) {
-      if (blob.rehydrate_to != Tier::kInferred && blob.rehydrate_to != **tier) {
-        return wire::Error(Code::kBlobBeingRehydrated);
-      }
       blob.rehydrate_to = **tier;
       blob.rehydrate_priority = *priority;
       blob.rehydrated = after_seconds(call.now, call.settings().rehydration_s);

@@ -15,10 +15,14 @@ constexpr Rules kSnapshots{.use = concurrency::LeaseUse::kShared,
                            .accepts = concurrency::kAcceptsAll,
                            .keep = Keep::kVersion,
                            .changes_data = false,
-                           .key = KeyUse::kNeeds};
+                           .key = KeyUse::kNeeds,
+                           .needs_online = true};
 }
 
 Outcome snapshot_blob(service::Call& call) {
+  // Where other operations refuse snapshots, this one does not know the parameter.
+  if (!call.target.snapshot.empty())
+    co_return wire::invalid_query("snapshot", call.target.snapshot);
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto checks = decode_checks(call, kSnapshots);

@@ -115,6 +115,25 @@ test('create permission does not overwrite', async () => {
   assert.equal(await read(container.getBlockBlobClient('new')), 'x');
 });
 
+test('tags and holds take their own permission at creation, too', async () => {
+  const container = await freshContainer();
+  const name = container.containerName;
+  const put = (permissions, headers) => {
+    const token = generateBlobSASQueryParameters(
+      { containerName: name, expiresOn: minutes(10), permissions: ContainerSASPermissions.parse(permissions) }, key);
+    return fetch(`${server.blobUrl}/${name}/new?${token}`, { method: 'PUT', body: 'x',
+      headers: { 'x-ms-blob-type': 'BlockBlob', 'x-ms-version': '2023-11-03', ...headers } });
+  };
+  for (const headers of [{ 'x-ms-tags': 'a=1' }, { 'x-ms-tags': '' }, { 'x-ms-legal-hold': 'true' }]) {
+    const got = await put('cw', headers);
+    assert.equal(got.status, 403, JSON.stringify(headers));
+    assert.equal(got.headers.get('x-ms-error-code'), 'AuthorizationPermissionMismatch');
+  }
+  assert.equal(await container.getBlobClient('new').exists(), false);
+  assert.equal((await put('cwt', { 'x-ms-tags': 'a=1' })).status, 201);
+  assert.deepEqual((await container.getBlobClient('new').getTags()).tags, { a: '1' });
+});
+
 test('stored policies: supply, clash, revoke', async () => {
   const container = await freshContainer();
   const name = container.containerName;

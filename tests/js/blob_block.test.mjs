@@ -240,13 +240,13 @@ test('operations of another blob type are refused', async () => {
   await assert.rejects(container.getBlockBlobClient('pages').getBlockList('all'), refused(409, 'InvalidBlobType'));
 });
 
-test('Put Blob of any type replaces any other', async () => {
+test('Put Blob of another type replaces a blob only once it is deleted', async () => {
   const block = container.getBlockBlobClient('retyped');
+  const append = container.getAppendBlobClient('retyped');
   await block.upload('x', 1);
-  await container.getAppendBlobClient('retyped').create();
+  await refusedUnchanged(block, 409, 'InvalidBlobType', () => append.create());
+  await refusedUnchanged(block, 409, 'InvalidBlobType', () => container.getPageBlobClient('retyped').create(512));
+  await block.delete();
+  await append.create();
   assert.equal((await block.getProperties()).blobType, 'AppendBlob');
-  await container.getPageBlobClient('retyped').create(512);
-  assert.equal((await block.getProperties()).blobType, 'PageBlob');
-  await block.upload('y', 1);
-  assert.equal((await block.getProperties()).blobType, 'BlockBlob');
 });
