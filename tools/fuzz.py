@@ -56,6 +56,18 @@ def seeds_of(fuzzer):
     return ROOT / "tests" / "corpus" / fuzzer.name.removesuffix("_fuzz")
 
 
+def dictionary():
+    """The words of the protocol, from the sources that know them: what a fuzzer of requests puts in."""
+    words = set()
+    for folder in ("auth", "blob", "file", "queue", "service", "table", "wire"):
+        for path in (ROOT / "src" / folder).glob("*.cc"):
+            if not re.search(r"_(test|fuzz)\.cc$", path.name):
+                words |= set(re.findall(r'"([\w$][\w$.-]{2,47})"', path.read_text()))
+    file = ROOT / "build" / "fuzz.dict"
+    file.write_text("".join(f'"{word}"\n' for word in sorted(words)))
+    return file
+
+
 def fuzzers(build):
     names = sorted(path.stem for path in (ROOT / "src").rglob("*_fuzz.cc"))
     return [build / name for name in names]
@@ -95,11 +107,13 @@ def fuzz(chosen, minutes):
     began = time.monotonic()
     jobs = min(len(os.sched_getaffinity(0)), len(chosen))
     seconds = max(1, round(minutes * 60 * jobs / len(chosen)))
+    protocol_words = dictionary()
 
     def one(fuzzer):
         corpus = ROOT / "build" / "corpus" / fuzzer.name
         corpus.mkdir(parents=True, exist_ok=True)
-        return run(fuzzer, seconds, [corpus, seeds_of(fuzzer)])
+        words = [f"-dict={protocol_words}"] if fuzzer.name == "front_fuzz" else []
+        return run(fuzzer, seconds, [*words, corpus, seeds_of(fuzzer)])
 
     inputs = failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -43,6 +43,9 @@ constexpr int kMutations = 100'000;
 constexpr int kQuickMutations = 10'000;
 constexpr unsigned kMostSeconds = 60;
 
+// A whole story of requests takes as long as so many inputs of a parser.
+constexpr int kStory = 50;
+
 int mutations() { return std::getenv("KYANITE_QUICK") ? kQuickMutations : kMutations; }
 
 // The input at hand, where it can be read after the process that ran it has died.
@@ -65,7 +68,8 @@ void run_one(Fuzzer fuzzer, const std::string& input, Shared& shared) {
   alarm(kMostSeconds);
   for (const std::string& seed : seeds) run_one(fuzzer, seed, shared);
   std::mt19937_64 random(1);
-  for (int i = mutations(); i > 0; --i) run_one(fuzzer, mutate(seeds, random), shared);
+  const int count = fuzzer == front_fuzz ? mutations() / kStory : mutations();
+  for (int i = count; i > 0; --i) run_one(fuzzer, mutate(seeds, random), shared);
   _exit(EXIT_SUCCESS);
 }
 
