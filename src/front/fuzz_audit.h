@@ -43,7 +43,7 @@ class Audit {
     std::string next;
   };
 
-  Answer ask(char service, std::string method, std::string target, int expected = 200) {
+  Answer ask(char service, std::string method, std::string target) {
     Step step;
     step.service = service;
     step.flags = flags_;
@@ -52,8 +52,9 @@ class Audit {
     const auto answer = world_.send(step);
     if (!answer) return {};
     check_answer(step, *answer);
-    if (expected != 0)
-      demand(answer->status == expected, "what is there can be read", step, *answer);
+    // Those of a customer's key show themselves to the customer only.
+    const bool open = answer->error_code != "BlobUsesCustomerSpecifiedEncryption";
+    demand(!open || answer->status == 200, "what is there can be read", step, *answer);
     last_ = step;
     return *answer;
   }
@@ -96,6 +97,7 @@ class Audit {
   // The list at once, found to be the same one by one.
   std::vector<Listed> list(char service, const std::string& target, std::string_view below) {
     const List whole = page(service, target, below);
+    if (whole.all.size() < 2) return whole.all;
     std::vector<Listed> single;
     std::string marker;
     for (int pages = 0; pages < kMostPages; ++pages) {
@@ -126,7 +128,8 @@ class Audit {
       for (const auto& blob : list('b', path + all, "Blobs")) {
         if (!blob.current) continue;
         const Answer found = ask('b', "HEAD", path + "/" + wire::percent_encode(blob.name, "/"));
-        hold(found.get("ETag") == '"' + blob.etag + '"' || found.get("ETag") == blob.etag,
+        const std::string etag = found.get("ETag");
+        hold(!found.good() || etag == blob.etag || etag == '"' + blob.etag + '"',
              "a list has the blob's ETag");
       }
     }
@@ -192,7 +195,8 @@ class Audit {
                                      ",RowKey=" + quoted(text(entity, "RowKey")) + ")");
         hold(found.get("ETag") == text(entity, "odata.etag"), "a query has the entity's ETag");
       }
-      hold(count_single(path) == entities.size(), "pages are the entities");
+      if (entities.size() > 1)
+        hold(count_single(path) == entities.size(), "pages are the entities");
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "wire/readable.h"
 
 namespace kyanite::service {
 
@@ -60,8 +61,8 @@ wire::Result<std::set<std::string, std::less<>>> decode_include(
 }
 
 void write_page(wire::XmlWriter& xml, const Page& page) {
-  xml.optional("Prefix", page.prefix);
-  if (page.marker_text) xml.element("Marker", *page.marker_text);
+  xml.optional("Prefix", wire::readable(page.prefix));
+  if (page.marker_text) xml.element("Marker", wire::readable(*page.marker_text));
   if (page.asked_results) xml.element("MaxResults", *page.asked_results);
 }
 

@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include "wire/date.h"
+#include "wire/readable.h"
 #include "wire/version.h"
 #include "wire/xml.h"
 
@@ -13,9 +14,9 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   if (call.request.method == "HEAD" || error.status == 304) return;
   wire::XmlWriter xml;
   xml.open("Error").element("Code", wire::name(error.code));
-  xml.element("Message", error.message + "\nRequestId:" + call.request_id +
+  xml.element("Message", wire::readable(error.message) + "\nRequestId:" + call.request_id +
                              "\nTime:" + wire::iso_date(call.now).str());
-  for (const auto& [element, value] : error.details) xml.element(element, value);
+  for (const auto& [element, value] : error.details) xml.element(element, wire::readable(value));
   xml.close("Error");
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();

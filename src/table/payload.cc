@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "wire/date.h"
+#include "wire/readable.h"
 
 namespace kyanite::table {
 
@@ -113,7 +114,7 @@ void render_json_error(const Call& call, const wire::Error& error, http::Reply& 
   json.begin_object().key("odata.error").begin_object();
   json.member("code", wire::name(error.code)).key("message").begin_object();
   json.member("lang", "en-US");
-  json.member("value", error.message + "\nRequestId:" + call.request_id +
+  json.member("value", wire::readable(error.message) + "\nRequestId:" + call.request_id +
                            "\nTime:" + wire::iso_date(call.now).str());
   json.end_object().end_object().end_object();
   reply.header("X-Content-Type-Options", "nosniff");

@@ -8,6 +8,7 @@
 #include "table/payload.h"
 #include "table/table.h"
 #include "wire/date.h"
+#include "wire/readable.h"
 #include "wire/xml.h"
 
 namespace kyanite::table {
@@ -36,7 +37,7 @@ void TableService::render(const Call& call, const wire::Error& error, http::Repl
                                 "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata");
   xml.element("m:code", wire::name(error.code));
   xml.open("m:message").attribute("xml:lang", "en-US");
-  xml.text(error.message + "\nRequestId:" + call.request_id +
+  xml.text(wire::readable(error.message) + "\nRequestId:" + call.request_id +
            "\nTime:" + wire::iso_date(call.now).str());
   xml.close("m:message").close("m:error");
   reply.header("Content-Type", "application/xml");
