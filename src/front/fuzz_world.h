@@ -27,6 +27,7 @@
 #include "http/parser.h"
 #include "queue/service.h"
 #include "service/admission.h"
+#include "service/directory.h"
 #include "store/memory.h"
 #include "table/service.h"
 #include "wire/date.h"
@@ -102,7 +103,9 @@ class ScriptFetcher final : public http::Fetcher {
   const std::thread::id own_ = std::this_thread::get_id();
 };
 
-// Every record of the store, cheap to keep and to compare: records are shared and never change.
+// Every record of the store that a client can come to know of, cheap to keep and to compare:
+// records are shared and never change. Left out is what may run ahead of the truth and is corrected
+// when it is met: entries of the index of tags and notes of pending copies.
 using Picture = std::vector<std::pair<std::string, store::RecordPtr>>;
 
 inline bool same(const Picture& a, const Picture& b) {
@@ -170,6 +173,7 @@ class World {
                                     [&](const Hosted& hosted) { return hosted.letter == letter; });
     return found == hosted_.end() ? nullptr : &*found;
   }
+  static bool may_run_ahead(const store::Key& key);
   std::string fill_in(std::string_view text, bool in_target) const;
   std::string look_up(std::string_view name) const;
   std::string head_text(const Step& step, const Hosted& to, size_t content) const;
@@ -192,12 +196,25 @@ class World {
       Hosted('w', 10005, std::make_unique<blob::WebsiteService>(), *this)};
 };
 
+inline bool World::may_run_ahead(const store::Key& key) {
+  for (const std::string_view account : {kAccount, kOther}) {
+    if (key.space() == service::directory_space("tags/" + std::string(account))) return true;
+    if (key.space() == service::directory_space(account) &&
+        (key.family() == service::kPendingCopiesFamily ||
+         key.family() == service::kPendingFileCopiesFamily))
+      return true;
+  }
+  return false;
+}
+
 inline Picture World::picture() {
   Picture picture;
   const store::Range everything;
   auto read = RunLoop::run(store_.read([&](const store::View& view) -> store::Result<void> {
-    for (auto cursor = view.scan(everything); cursor->valid(); cursor->next())
-      picture.emplace_back(cursor->key(), *cursor->record());
+    for (auto cursor = view.scan(everything); cursor->valid(); cursor->next()) {
+      if (!may_run_ahead(store::Key::from_bytes(std::string(cursor->key()))))
+        picture.emplace_back(cursor->key(), *cursor->record());
+    }
     return {};
   }));
   CHECK(read);

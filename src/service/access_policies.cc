@@ -2,6 +2,7 @@
 
 #include <pugixml.hpp>
 
+#include "service/xml_error.h"
 #include "wire/date.h"
 
 namespace kyanite::service {
@@ -22,7 +23,8 @@ wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_
   std::vector<auth::AccessPolicy> policies;
   if (xml.empty()) return policies;
   pugi::xml_document document;
-  if (!document.load_buffer(xml.data(), xml.size())) return invalid_document();
+  if (!document.load_buffer(xml.data(), xml.size()) || find_unwritable(document))
+    return invalid_document();
   const auto root = document.child("SignedIdentifiers");
   if (!root) return invalid_document();
   for (const auto& node : root.children("SignedIdentifier")) {

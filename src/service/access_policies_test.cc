@@ -56,6 +56,10 @@ TEST(AccessPolicies, RefusesBadDocuments) {
       document(identifier("a", "<AccessPolicy><Start>soon</Start></AccessPolicy>")),
       document(identifier("a", "<AccessPolicy><Expiry>2009-13-01</Expiry></AccessPolicy>")),
       document(identifier(std::string(kMaxPolicyIdLength + 1, 'i'))),
+      // What could not be told back.
+      document(identifier("\xff")),
+      document(identifier("a\x01")),
+      document(identifier("&#x1;")),
   };
   for (const auto& xml : cases) {
     const auto policies = parse_access_policies(xml);

@@ -196,6 +196,8 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
   pugi::xml_document document;
   const auto parsed = document.load_buffer(body.data(), body.size());
   if (!parsed) return invalid_xml(body, static_cast<size_t>(parsed.offset));
+  if (const auto unwritable = find_unwritable(document))
+    return invalid_xml(body, static_cast<size_t>(unwritable.offset_debug()));
   const auto root = document.child("StorageServiceProperties");
   if (!root) return invalid_xml(body, 0, "StorageServiceProperties is missing.");
   if (!root.first_child()) return invalid_xml(body, static_cast<size_t>(root.offset_debug()));

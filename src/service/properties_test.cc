@@ -65,6 +65,12 @@ ServiceProperties everything() {
   return properties;
 }
 
+TEST(ServiceProperties, RefusesTextThatCouldNotBeToldBack) {
+  EXPECT_TRUE(accepts(document("<Cors>" + cors_rule("http://a") + "</Cors>")));
+  for (const std::string origin : {"http://\xff", "http://\x01", "http://&#x1;", "http://&#xFFFE;"})
+    EXPECT_FALSE(accepts(document("<Cors>" + cors_rule(origin) + "</Cors>"))) << origin;
+}
+
 TEST(ServiceProperties, ReadsEverySection) {
   const auto properties = everything();
   EXPECT_EQ(properties.logging.version, "2.0");

@@ -44,7 +44,7 @@ constexpr int kQuickMutations = 10'000;
 constexpr unsigned kMostSeconds = 60;
 
 // A whole story of requests takes as long as so many inputs of a parser.
-constexpr int kStory = 50;
+constexpr int kStory = 100;
 
 int mutations() { return std::getenv("KYANITE_QUICK") ? kQuickMutations : kMutations; }
 
