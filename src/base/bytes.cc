@@ -12,6 +12,13 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+// The two characters of every twelve bits.
+constexpr auto kBase64Pairs = [] {
+  std::array<std::array<char, 2>, 4096> pairs{};
+  for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kBase64[i >> 6], kBase64[i & 63]};
+  return pairs;
+}();
+
 constexpr std::array<int16_t, 256> make_base64_values() {
   std::array<int16_t, 256> values{};
   for (auto& value : values) value = -1;
@@ -39,8 +46,14 @@ std::optional<Int> parse_number(std::string_view text) {
 }  // namespace
 
 void append_be64(std::string& out, uint64_t value) {
+  char bytes[sizeof value];
+  write_be64(bytes, value);
+  out.append(bytes, sizeof bytes);
+}
+
+void write_be64(char* to, uint64_t value) {
   const uint64_t swapped = __builtin_bswap64(value);
-  out.append(reinterpret_cast<const char*>(&swapped), sizeof swapped);
+  std::memcpy(to, &swapped, sizeof swapped);
 }
 
 uint64_t read_be64(const char* bytes) {
@@ -139,10 +152,8 @@ void write_base64(std::string_view bytes, char* to) {
   size_t left = bytes.size();
   for (; left >= 3; left -= 3, from += 3, to += 4) {
     const uint32_t group = static_cast<uint32_t>(from[0] << 16 | from[1] << 8 | from[2]);
-    to[0] = kBase64[group >> 18];
-    to[1] = kBase64[group >> 12 & 63];
-    to[2] = kBase64[group >> 6 & 63];
-    to[3] = kBase64[group & 63];
+    std::memcpy(to, kBase64Pairs[group >> 12].data(), 2);
+    std::memcpy(to + 2, kBase64Pairs[group & 0xfff].data(), 2);
   }
   if (left == 0) return;
   const auto group = static_cast<uint32_t>(from[0] << 16 | (left == 2 ? from[1] << 8 : 0));

@@ -12,6 +12,7 @@
 namespace kyanite {
 
 void append_be64(std::string& out, uint64_t value);
+void write_be64(char* to, uint64_t value);
 uint64_t read_be64(const char* bytes);
 void append_le32(std::string& out, uint32_t value);
 uint32_t read_le32(const char* bytes);

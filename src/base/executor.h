@@ -32,6 +32,10 @@ class Executor {
   // The executor whose thread this is; null on threads that run none.
   static Executor* current();
 
+  // Starts a task that nobody awaits and that may outlive this thread's executor: after its first
+  // wait it goes on wherever that is completed, instead of here.
+  static void start_apart(Task<void> task);
+
  protected:
   static void set_current(Executor* executor);
 };

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace kyanite {
 namespace {
@@ -139,6 +141,29 @@ TEST(Workers, ServeManyExecutorsAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(sum, kThreads * kTimes);
+}
+
+// Nothing is posted to the executor it was started on, which may be gone by then.
+TEST(Executor, StartedApartGoesOnWhereItsWaitEnds) {
+  std::optional<Pending<int>> wait(std::in_place);
+  std::thread::id ended;
+  const auto apart = [](Pending<int>& pending, std::thread::id& where) -> Task<void> {
+    EXPECT_EQ(Executor::current(), nullptr);
+    EXPECT_EQ(co_await pending, 7);
+    where = std::this_thread::get_id();
+  };
+  const auto start = [&]() -> Task<int> {
+    Executor* const mine = Executor::current();
+    Executor::start_apart(apart(*wait, ended));
+    EXPECT_EQ(Executor::current(), mine);
+    co_return 1;
+  };
+  RunLoop::run(start());
+  EXPECT_EQ(ended, std::thread::id());
+  std::thread setter([&] { wait->set(7); });
+  const auto where = setter.get_id();
+  setter.join();
+  EXPECT_EQ(ended, where);
 }
 
 TEST(RunLoop, IsCurrentWhileItRunsAndMayNest) {

@@ -11,7 +11,9 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/list_entry.h"
+#include "service/document.h"
 #include "service/listing.h"
+#include "wire/readable.h"
 #include "wire/xml.h"
 
 namespace kyanite::blob {
@@ -54,15 +56,13 @@ class ListedHeads {
 // uncommitted blocks.
 class Names {
  public:
-  Names(const store::View& view, store::SpaceId space, std::string_view prefix,
-        const ListShows& shows, const Call& call)
+  Names(const store::View& view, store::SpaceId space, const Listing& listing)
       : space_(space),
-        shows_(shows),
-        call_(call),
-        base_only_(!shows.snapshots && !shows.versions && !shows.deleted),
-        heads_(view.scan(store::Range::partition_prefix(space, kHeads, prefix))) {
-    if (shows.uncommitted)
-      blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, prefix));
+        listing_(listing),
+        base_only_(!listing.shows.snapshots && !listing.shows.versions && !listing.shows.deleted),
+        heads_(view.scan(store::Range::partition_prefix(space, kHeads, listing.page.prefix))) {
+    if (listing.shows.uncommitted)
+      blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, listing.page.prefix));
   }
 
   // To the first name at or after this one, or after every name with this prefix.
@@ -103,7 +103,7 @@ class Names {
     std::string_view row = store::split_key(key, name);
     lead_.assign(key.substr(0, key.size() - row.size()));
     while (true) {
-      if (auto read = read_head(row, heads); !read) return read.error();
+      if (auto read = add_head(row, heads); !read) return read.error();
       heads_->next();
       if (!is_at_lead()) break;
       // The blob itself comes first; the rest is not wanted.
@@ -116,21 +116,12 @@ class Names {
     heads.sort();
     return !heads.shown().empty();
   }
-  store::Result<void> read_head(std::string_view row, ListedHeads& heads) {
+  store::Result<void> add_head(std::string_view row, ListedHeads& heads) {
     const auto value = heads_->value();
     if (!value) return value.error();
     ListedHead& head = heads.add();
-    auto reader = store::read_again(*value);
-    if (!reader) return store::Error::kCorrupt;
-    head.blob.own_fields(*reader);
-    if (const auto others = reader->rest(Blob::kFirstOtherField); others != head.others) {
-      head.blob.other_fields(*reader);
-      head.others.assign(others);
-      finish_rehydration(head.blob, call_.now);
-    }
-    if (!reader->ok()) return store::Error::kCorrupt;
-    head.row.assign(row);
-    if (!is_shown(shows_, call_, head)) heads.drop_last();
+    if (!read_head(listing_, row, *value, head)) return store::Error::kCorrupt;
+    if (!is_shown(listing_, head)) heads.drop_last();
     return {};
   }
   bool is_at_lead() const { return heads_->valid() && heads_->key().starts_with(lead_); }
@@ -147,8 +138,7 @@ class Names {
   }
 
   const store::SpaceId space_;
-  const ListShows& shows_;
-  const Call& call_;
+  const Listing& listing_;
   const bool base_only_;  // Snapshots and versions are jumped over instead of read.
   std::unique_ptr<store::View::Cursor> heads_;
   std::unique_ptr<store::View::Cursor> blocks_;
@@ -183,19 +173,30 @@ std::span<const ListedHead> from_row(std::span<const ListedHead> heads, std::str
 
 class Lister {
  public:
-  Lister(wire::XmlWriter& xml, const Call& call, const service::Page& page, const ListShows& shows)
-      : entries_(xml, call, shows),
-        call_(call),
-        page_(page),
-        shows_(shows),
-        delimiter_(call.query.get("delimiter")) {}
+  Lister(wire::XmlWriter& xml, const Listing& listing)
+      : xml_(xml), entries_(xml, listing), listing_(listing) {}
 
-  // Writes the entries of one page; returns the marker of the next one, empty at the end.
-  store::Result<std::string> write(const store::View& view, store::SpaceId space) {
-    Names names(view, space, page_.prefix, shows_, call_);
-    const Start start = parse_start(page_.start);
+  store::Result<void> write(const store::View& view, store::SpaceId space) {
+    xml_.open("EnumerationResults")
+        .attribute("ServiceEndpoint", listing_.endpoint)
+        .attribute("ContainerName", listing_.container);
+    service::write_page(xml_, listing_.page);
+    xml_.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
+    auto next_marker = write_entries(view, space);
+    if (!next_marker) return next_marker.error();
+    xml_.close("Blobs").element("NextMarker", *next_marker).close("EnumerationResults");
+    return {};
+  }
+
+ private:
+  // Returns the marker of the next page, empty at the end.
+  store::Result<std::string> write_entries(const store::View& view, store::SpaceId space) {
+    const auto& page = listing_.page;
+    const std::string& delimiter = listing_.delimiter;
+    Names names(view, space, listing_);
+    const Start start = parse_start(page.start);
     // The marker of a later page is behind where the first one started.
-    const std::string first = std::max(start.name, std::string(call_.query.get("startFrom")));
+    const std::string& first = std::max(start.name, listing_.start_from);
     if (!first.empty()) names.seek(first);
     std::string name;
     ListedHeads heads;
@@ -204,19 +205,19 @@ class Lister {
       if (!shown) return shown.error();
       if (!*shown) continue;
       const size_t cut =
-          delimiter_.empty() ? std::string::npos : name.find(delimiter_, page_.prefix.size());
+          delimiter.empty() ? std::string::npos : name.find(delimiter, page.prefix.size());
       if (cut != std::string::npos) {
-        if (count_++ == page_.most) return service::write_marker(name);
-        const auto prefix = std::string_view(name).substr(0, cut + delimiter_.size());
+        if (count_++ == page.most) return service::write_marker(name);
+        const auto prefix = std::string_view(name).substr(0, cut + delimiter.size());
         entries_.write_prefix(prefix);
         names.skip_prefix(prefix);
       } else if (heads.shown().empty()) {
-        if (count_++ == page_.most) return service::write_marker(name);
+        if (count_++ == page.most) return service::write_marker(name);
         entries_.write_uncommitted(name);
       } else {
         const std::string_view row = name == start.name ? start.row : std::string_view();
         for (const auto& head : from_row(heads.shown(), row)) {
-          if (count_++ == page_.most) return write_start(name, head);
+          if (count_++ == page.most) return write_start(name, head);
           entries_.write(name, head);
         }
       }
@@ -225,12 +226,9 @@ class Lister {
     return std::string();
   }
 
- private:
+  wire::XmlWriter& xml_;
   EntryWriter entries_;
-  const Call& call_;
-  const service::Page& page_;
-  const ListShows& shows_;
-  const std::string_view delimiter_;
+  const Listing& listing_;
   uint64_t count_ = 0;
 };
 
@@ -242,29 +240,22 @@ Outcome list_blobs(Call& call) {
   if (!page) co_return page.error();
   auto include = service::decode_include(call, kIncludes);
   if (!include) co_return include.error();
-  const ListShows shows = list_shows(*include);
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
 
-  wire::XmlWriter xml;
-  xml.open("EnumerationResults")
-      .attribute("ServiceEndpoint", call.endpoint)
-      .attribute("ContainerName", call.target.container);
-  service::write_page(xml, *page);
-  xml.optional("Delimiter", call.query.get("delimiter")).open("Blobs");
-  std::string next_marker;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto marker = Lister(xml, call, *page, shows).write(view, container->space);
-    if (!marker) return marker.error();
-    next_marker = std::move(*marker);
-    return {};
-  });
-  if (!listed) co_return service::storage_error(listed.error());
-  xml.close("Blobs").element("NextMarker", next_marker).close("EnumerationResults");
-  http::Reply reply(200);
-  reply.header("Content-Type", "application/xml");
-  xml.take(reply);
-  co_return reply;
+  const Listing listing{std::move(*page),
+                        list_shows(*include),
+                        call.endpoint,
+                        call.target.container,
+                        std::string(call.query.get("delimiter")),
+                        std::string(call.query.get("startFrom")),
+                        call.version,
+                        call.now};
+  service::WriteDocument write = [listing, space = container->space](const store::View& view,
+                                                                     wire::XmlWriter& xml) {
+    return Lister(xml, listing).write(view, space);
+  };
+  co_return co_await service::reply_with_document(call, std::move(write));
 }
 
 }  // namespace kyanite::blob

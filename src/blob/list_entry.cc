@@ -1,15 +1,16 @@
 #include "blob/list_entry.h"
 
+#include <charconv>
+
 #include "base/bytes.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
 #include "service/deleted.h"
+#include "store/fields.h"
 #include "wire/query.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {
-
-using service::Call;
 
 ListShows list_shows(const std::set<std::string, std::less<>>& include) {
   ListShows shows;
@@ -26,8 +27,74 @@ ListShows list_shows(const std::set<std::string, std::less<>>& include) {
   return shows;
 }
 
-bool is_shown(const ListShows& shows, const Call& call, const ListedHead& head) {
-  if (head.blob.expires.set() && head.blob.expires <= call.now) return false;
+namespace {
+// Fields of a Blob that every blob has its own of, where they are stored.
+struct OwnFields {
+  struct Length {
+    uint64_t bytes = 0;
+    template <class Io>
+    void fields(Io& io) {
+      io(2, bytes);
+    }
+  };
+  BlobType type = BlobType::kBlock;
+  Time created;
+  Time changed;
+  Length content;
+  std::string_view http;
+  std::string_view metadata;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, type);
+    io(2, created);
+    io(3, changed);
+    io(4, content);
+    io(5, http);
+    io(6, metadata);
+  }
+};
+constexpr uint32_t kMd5Field = 6;  // The last of HttpProperties.
+
+template <class T>
+bool decode_again(std::string_view stored, T& value) {
+  return store::FieldReader<true>::read(stored, value);
+}
+
+// The MD5 is each blob's own, the rest mostly not.
+bool read_http(std::string_view stored, ListedHead& head) {
+  store::FieldReader<true> reader(stored);
+  const size_t alike = stored.size() - reader.rest(kMd5Field).size();
+  reader(kMd5Field, head.content_md5);
+  if (!reader.ok()) return false;
+  if (stored.substr(0, alike) == head.http) return true;
+  head.http.assign(stored.substr(0, alike));
+  return decode_again(head.http, head.blob.http);
+}
+}  // namespace
+
+bool read_head(const Listing& listing, std::string_view row, std::string_view stored,
+               ListedHead& head) {
+  auto reader = store::read_again(stored);
+  if (!reader) return false;
+  OwnFields own;
+  own.fields(*reader);
+  if (const auto others = reader->rest(Blob::kFirstOtherField); others != head.others) {
+    head.blob.other_fields(*reader);
+    head.others.assign(others);
+    finish_rehydration(head.blob, listing.now);
+  }
+  if (!reader->ok() || !read_http(own.http, head)) return false;
+  head.row.assign(row);
+  head.blob.type = own.type;
+  head.created = own.created;
+  head.changed = own.changed;
+  head.length = own.content.bytes;
+  return !listing.shows.metadata || decode_again(own.metadata, head.blob.metadata);
+}
+
+bool is_shown(const Listing& listing, const ListedHead& head) {
+  const ListShows& shows = listing.shows;
+  if (head.blob.expires.set() && head.blob.expires <= listing.now) return false;
   if (head.blob.deleted.set() && !shows.deleted) return false;
   const auto instant = parse_row(head.row);
   if (instant.snapshot.set()) return shows.snapshots;
@@ -38,6 +105,9 @@ bool is_shown(const ListShows& shows, const Call& call, const ListedHead& head) 
 namespace {
 
 constexpr size_t kMd5Bytes = 16;
+constexpr std::string_view kMd5Begins = "<Content-MD5>";
+constexpr std::string_view kMd5Ends = "</Content-MD5>";
+constexpr std::string_view kNoMd5 = "<Content-MD5 />";
 
 void write_copy(wire::XmlWriter& xml, const Copy& copy) {
   if (copy.status == CopyStatus::kNone) return;
@@ -75,17 +145,17 @@ void write_deletion(wire::XmlWriter& xml, const Blob& blob, Time now) {
 }
 
 // What follows from a blob's type, its other_fields() and the request.
-void write_others(wire::XmlWriter& xml, const Call& call, const ListShows& shows,
-                  const ListedHead& head) {
+void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead& head) {
   const Blob& blob = head.blob;
+  const ListShows& shows = listing.shows;
   if (blob.type == BlobType::kPage) xml.element("x-ms-blob-sequence-number", blob.sequence_number);
   xml.plain("BlobType", name(blob.type));
   write_tier(xml, blob);
-  if (head.row.empty() && !blob.deleted.set()) service::write_lease(xml, blob.lease, call.now);
+  if (head.row.empty() && !blob.deleted.set()) service::write_lease(xml, blob.lease, listing.now);
   if (shows.copy) write_copy(xml, blob.copy);
   xml.plain("ServerEncrypted", "true");
   if (!blob.key_sha256.empty()) xml.element("CustomerProvidedKeySha256", base64(blob.key_sha256));
-  write_deletion(xml, blob, call.now);
+  write_deletion(xml, blob, listing.now);
   if (blob.sealed) xml.plain("Sealed", "true");
   if (!blob.tags.empty()) xml.element("TagCount", blob.tags.size());
   if (blob.expires.set()) xml.plain("Expiry-Time", wire::http_date(blob.expires));
@@ -98,7 +168,7 @@ void write_others(wire::XmlWriter& xml, const Call& call, const ListShows& shows
 
 }  // namespace
 
-const wire::DateText& EntryWriter::date(Time time) {
+wire::DateText EntryWriter::date(Time time) {
   const int64_t second = time.seconds();
   auto& dated = dates_[static_cast<uint64_t>(second) % dates_.size()];
   if (dated.second != second) dated = {second, wire::http_date(time)};
@@ -107,45 +177,59 @@ const wire::DateText& EntryWriter::date(Time time) {
 
 // Names that XML cannot hold are percent-encoded and marked.
 void EntryWriter::write_name(std::string_view name) {
-  if (wire::xml_can_hold(name) || call_.version < wire::kEncodedNamesInLists) {
+  if (wire::xml_is_plain(name)) {
+    xml_.plain("Name", name);
+  } else if (wire::xml_can_hold(name) || listing_.version < wire::kEncodedNamesInLists) {
     xml_.element("Name", name);
-    return;
+  } else {
+    xml_.open("Name").attribute("Encoded", "true").text(wire::percent_encode(name)).close("Name");
   }
-  xml_.open("Name").attribute("Encoded", "true").text(wire::percent_encode(name)).close("Name");
 }
 
-void EntryWriter::write_own_properties(const Blob& blob) {
-  const HttpProperties& http = blob.http;
-  xml_.plain("Creation-Time", date(blob.created));
-  xml_.plain("Last-Modified", date(blob.changed));
-  xml_.plain("Etag", concurrency::ETag{blob.changed}.unquoted());
-  xml_.element("Content-Length", blob.content.length);
-  xml_.element("Content-Type", http.content_type);
-  xml_.element("Content-Encoding", http.content_encoding);
-  xml_.element("Content-Language", http.content_language);
-  if (call_.version >= wire::kCrc64Replies) xml_.plain("Content-CRC64", "");
-  char md5[base64_size(kMd5Bytes)];
-  const bool has_md5 = http.content_md5.size() == kMd5Bytes;
-  if (has_md5) write_base64(http.content_md5, md5);
-  xml_.plain("Content-MD5", {md5, has_md5 ? sizeof md5 : 0});
-  xml_.element("Cache-Control", http.cache_control);
-  xml_.element("Content-Disposition", http.content_disposition);
+const EntryWriter::Http& EntryWriter::http(const ListedHead& head) {
+  if (http_ && http_->stored == head.http) return *http_;
+  const HttpProperties& http = head.blob.http;
+  auto before = wire::XmlWriter::fragment();
+  before.element("Content-Type", http.content_type);
+  before.element("Content-Encoding", http.content_encoding);
+  before.element("Content-Language", http.content_language);
+  if (listing_.version >= wire::kCrc64Replies) before.plain("Content-CRC64", "");
+  auto behind = wire::XmlWriter::fragment();
+  behind.element("Cache-Control", http.cache_control);
+  behind.element("Content-Disposition", http.content_disposition);
+  return http_.emplace(Http{head.http, before.take(), behind.take()});
 }
 
-void EntryWriter::write_other_properties(const ListedHead& head) {
-  if (!head.row.empty()) {
-    write_others(xml_, call_, shows_, head);
-    return;
+const EntryWriter::Others& EntryWriter::others(const ListedHead& head) {
+  const bool is_base = head.row.empty();
+  if (others_ && others_->type == head.blob.type && others_->is_base == is_base &&
+      others_->stored == head.others) {
+    return *others_;
   }
-  if (!others_ || others_->type != head.blob.type || others_->stored != head.others) {
-    auto fragment = wire::XmlWriter::fragment();
-    write_others(fragment, call_, shows_, head);
-    others_ = {head.others, head.blob.type, fragment.take()};
-  }
-  xml_.raw(others_->written);
+  auto written = wire::XmlWriter::fragment();
+  write_others(written, listing_, head);
+  return others_.emplace(Others{head.others, head.blob.type, is_base, written.take()});
+}
+
+// The bulk of a listing, so it is put together in one go.
+void EntryWriter::write_properties(const ListedHead& head) {
+  char digits[20];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, head.length).ptr;
+  const std::string_view length(digits, static_cast<size_t>(end - digits));
+  char encoded[base64_size(kMd5Bytes)];
+  const bool has_md5 = head.content_md5.size() == kMd5Bytes;
+  if (has_md5) write_base64(head.content_md5, encoded);
+  const std::string_view md5(encoded, has_md5 ? sizeof encoded : 0);
+  const Http& alike = http(head);
+  xml_.raw("<Properties><Creation-Time>", date(head.created), "</Creation-Time><Last-Modified>",
+           date(head.changed), "</Last-Modified><Etag>", concurrency::ETag{head.changed}.unquoted(),
+           "</Etag><Content-Length>", length, "</Content-Length>", alike.before,
+           has_md5 ? kMd5Begins : kNoMd5, md5, has_md5 ? kMd5Ends : "", alike.behind,
+           others(head).written, "</Properties>");
 }
 
 void EntryWriter::write(std::string_view name, const ListedHead& head) {
+  const ListShows& shows = listing_.shows;
   const auto instant = parse_row(head.row);
   xml_.open("Blob");
   write_name(name);
@@ -155,13 +239,10 @@ void EntryWriter::write(std::string_view name, const ListedHead& head) {
     xml_.plain("VersionId", wire::iso_date(head.blob.version));
     if (head.row.empty()) xml_.plain("IsCurrentVersion", "true");
   }
-  xml_.open("Properties");
-  write_own_properties(head.blob);
-  write_other_properties(head);
-  xml_.close("Properties");
-  if (shows_.metadata) service::write_metadata(xml_, head.blob.metadata);
-  if (shows_.tags && !head.blob.tags.empty()) write_tags(xml_, head.blob.tags);
-  if (call_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
+  write_properties(head);
+  if (shows.metadata) service::write_metadata(xml_, head.blob.metadata);
+  if (shows.tags && !head.blob.tags.empty()) write_tags(xml_, head.blob.tags);
+  if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
 }
 
@@ -170,9 +251,9 @@ void EntryWriter::write_uncommitted(std::string_view name) {
   write_name(name);
   xml_.open("Properties").plain("Content-Length", "0").plain("BlobType", "BlockBlob");
   xml_.plain("AccessTier", "Hot").plain("AccessTierInferred", "true");
-  service::write_lease(xml_, {}, call_.now);
+  service::write_lease(xml_, {}, listing_.now);
   xml_.plain("ServerEncrypted", "false").close("Properties");
-  if (call_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
+  if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
 }
 

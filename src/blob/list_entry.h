@@ -8,8 +8,9 @@
 #include <string_view>
 
 #include "blob/records.h"
-#include "service/call.h"
+#include "service/listing.h"
 #include "wire/date.h"
+#include "wire/version.h"
 #include "wire/xml.h"
 
 namespace kyanite::blob {
@@ -29,44 +30,72 @@ struct ListShows {
 };
 ListShows list_shows(const std::set<std::string, std::less<>>& include);
 
-// A head as a listing reads it.
+// What a page was asked for, apart from the request.
+struct Listing {
+  service::Page page;
+  ListShows shows;
+  std::string endpoint;
+  std::string container;
+  std::string delimiter;
+  std::string start_from;
+  wire::Version version;
+  Time now;
+};
+
+// A head as a listing reads it. Of the blob it has what many blobs have alike, which is decoded
+// only when its stored bytes are not those of the last head read into this one.
 struct ListedHead {
   std::string row;
-  Blob blob;
-  std::string others;  // The stored bytes of the blob's other_fields().
+  Time created;
+  Time changed;
+  uint64_t length = 0;
+  std::string content_md5;
+  Blob blob;           // type, http but for the MD5, metadata where shown, and other_fields()
+  std::string http;    // The stored bytes of blob.http,
+  std::string others;  // and of the other fields.
 };
-bool is_shown(const ListShows& shows, const service::Call& call, const ListedHead& head);
+// False when the stored bytes are no blob.
+bool read_head(const Listing& listing, std::string_view row, std::string_view stored,
+               ListedHead& head);
+bool is_shown(const Listing& listing, const ListedHead& head);
 
 class EntryWriter {
  public:
-  EntryWriter(wire::XmlWriter& xml, const service::Call& call, const ListShows& shows)
-      : xml_(xml), call_(call), shows_(shows) {}
+  EntryWriter(wire::XmlWriter& xml, const Listing& listing) : xml_(xml), listing_(listing) {}
 
   void write(std::string_view name, const ListedHead& head);
   void write_uncommitted(std::string_view name);
   void write_prefix(std::string_view prefix);
 
  private:
-  void write_name(std::string_view name);
-  void write_own_properties(const Blob& blob);
-  void write_other_properties(const ListedHead& head);
-  const wire::DateText& date(Time time);
-
-  wire::XmlWriter& xml_;
-  const service::Call& call_;
-  const ListShows& shows_;
+  // What was written of the last blob, before and behind its MD5: most blobs have the same.
+  struct Http {
+    std::string stored;
+    std::string before;
+    std::string behind;
+  };
+  struct Others {
+    std::string stored;
+    BlobType type;
+    bool is_base;
+    std::string written;
+  };
   // Blobs listed together were often made within a few seconds.
   struct Dated {
     int64_t second = -1;
     wire::DateText text;
   };
+
+  void write_name(std::string_view name);
+  void write_properties(const ListedHead& head);
+  const Http& http(const ListedHead& head);
+  const Others& others(const ListedHead& head);
+  wire::DateText date(Time time);
+
+  wire::XmlWriter& xml_;
+  const Listing& listing_;
   std::array<Dated, 64> dates_;
-  // What was written of the last blob's other properties: most blobs have the same.
-  struct Others {
-    std::string stored;
-    BlobType type;
-    std::string written;
-  };
+  std::optional<Http> http_;
   std::optional<Others> others_;
 };
 

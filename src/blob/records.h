@@ -100,16 +100,7 @@ struct Blob {
   Time expires;                   // Set Blob Expiry
   std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
 
-  // Listings read what every blob has its own of apart from the rest, which most have alike.
-  template <class Io>
-  void own_fields(Io& io) {
-    io(1, type);
-    io(2, created);
-    io(3, changed);
-    io(4, content);
-    io(5, http);
-    io(6, metadata);
-  }
+  // What every blob has its own of comes before what most have alike: listings read the two apart.
   static constexpr uint32_t kFirstOtherField = 7;
   template <class Io>
   void other_fields(Io& io) {
@@ -136,7 +127,12 @@ struct Blob {
   }
   template <class Io>
   void fields(Io& io) {
-    own_fields(io);
+    io(1, type);
+    io(2, created);
+    io(3, changed);
+    io(4, content);
+    io(5, http);
+    io(6, metadata);
     other_fields(io);
   }
 };

@@ -1,6 +1,8 @@
 #include "concurrency/etag.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 
@@ -9,16 +11,27 @@
 
 namespace kyanite::concurrency {
 
+namespace {
+// The eight hexadecimal digits of a number, all at once: its bits are spread over eight bytes, to
+// each of which '0' is added, or what leads to 'A' where it is above nine.
+uint64_t hex_digits(uint32_t number) {
+  uint64_t digits = number;
+  digits = (digits | digits << 16) & 0x0000ffff0000ffff;
+  digits = (digits | digits << 8) & 0x00ff00ff00ff00ff;
+  digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0f;
+  const uint64_t above_nine = (digits + 0x0606060606060606) >> 4 & 0x0101010101010101;
+  return digits + 0x3030303030303030 + above_nine * ('A' - '0' - 10);
+}
+}  // namespace
+
 ETagText ETag::unquoted() const {
   CHECK(changed.ticks > 0);
-  char text[18];
-  char* const end = text + sizeof text;
-  char* first = end;
-  for (auto rest = static_cast<uint64_t>(changed.ticks); rest != 0; rest >>= 4)
-    *--first = "0123456789ABCDEF"[rest & 15];
-  *--first = 'x';
-  *--first = '0';
-  return ETagText().append({first, static_cast<size_t>(end - first)});
+  const auto ticks = static_cast<uint64_t>(changed.ticks);
+  std::array<char, 16> digits;
+  write_be64(digits.data(), hex_digits(static_cast<uint32_t>(ticks >> 32)));
+  write_be64(digits.data() + 8, hex_digits(static_cast<uint32_t>(ticks)));
+  const auto leading = static_cast<size_t>(std::countl_zero(ticks)) / 4;
+  return ETagText().append("0x").append({digits.data() + leading, digits.size() - leading});
 }
 
 ETagText ETag::quoted() const { return ETagText().append('"').append(unquoted()).append('"'); }

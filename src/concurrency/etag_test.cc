@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
 namespace kyanite::concurrency {
 namespace {
 
@@ -10,6 +14,21 @@ constexpr Time kChanged{0x8DA7CBC1D6451F1};
 TEST(ETag, IsTheTickCountInUpperCaseHex) {
   EXPECT_EQ(ETag{kChanged}.quoted(), "\"0x8DA7CBC1D6451F1\"");
   EXPECT_EQ(ETag{kChanged}.unquoted(), "0x8DA7CBC1D6451F1");
+}
+
+// Against the way that takes one digit after the other.
+TEST(ETag, EveryDigitAndLength) {
+  std::vector<int64_t> counts = {
+      1, 9, 10, 15, 16, 255, INT64_MAX, 0x0123456789abcdef, 0x7edcba9876543210};
+  for (int shift = 0; shift < 60; ++shift) {
+    for (int64_t digit = 1; digit < 16; ++digit) counts.push_back(digit << shift & INT64_MAX);
+  }
+  for (const int64_t ticks : counts) {
+    if (ticks == 0) continue;
+    char expected[20];
+    std::snprintf(expected, sizeof expected, "0x%llX", static_cast<unsigned long long>(ticks));
+    EXPECT_EQ(ETag{Time{ticks}}.unquoted(), expected);
+  }
 }
 
 TEST(ETag, NextModifiedIsStrictlyIncreasing) {

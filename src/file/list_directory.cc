@@ -1,5 +1,7 @@
 // List Directories and Files: GET /{share}/{path}?restype=directory&comp=list
+#include <memory>
 #include <unordered_set>
+#include <utility>
 
 #include "base/bytes.h"
 #include "concurrency/etag.h"
@@ -9,6 +11,7 @@
 #include "file/permissions.h"
 #include "file/shown_entries.h"
 #include "file/versions.h"
+#include "service/document.h"
 #include "service/listing.h"
 #include "wire/date.h"
 #include "wire/query.h"
@@ -76,22 +79,68 @@ void write_entry(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   xml.close(tag);
 }
 
-void open_page(wire::XmlWriter& xml, const Call& call, const service::Page& page,
-               const Shows& shows, const Located& located) {
-  xml.open("EnumerationResults")
-      .attribute("ServiceEndpoint", call.endpoint)
-      .attribute("ShareName", call.target.container);
-  if (located.tree.shown) xml.attribute("ShareSnapshot", call.target.snapshot);
-  const std::string& path = call.target.object;
-  if (shows.encoded_names && !wire::xml_can_hold(path)) {
-    xml.attribute("Encoded", "true").attribute("DirectoryPath", wire::percent_encode(path));
-  } else {
-    xml.attribute("DirectoryPath", path);
+// One page, apart from the request for it.
+class Listing {
+ public:
+  Listing(const Call& call, service::Page page, const Shows& shows, Located located)
+      : endpoint_(call.endpoint),
+        share_(call.target.container),
+        snapshot_(call.target.snapshot),
+        path_(call.target.object),
+        page_(std::move(page)),
+        shows_(shows),
+        located_(std::move(located)) {
+    const Tree& tree = located_.tree;
+    if (!tree.shown) delete_pending_ = open_files(call).delete_pending(tree.space());
   }
-  service::write_page(xml, page);
-  if (shows.ids) xml.element("DirectoryId", located.found.entry->id);
-  xml.open("Entries");
-}
+
+  store::Result<void> write(const store::View& view, wire::XmlWriter& xml) const {
+    open_page(xml);
+    auto next_marker = write_entries(view, xml);
+    if (!next_marker) return next_marker.error();
+    xml.close("Entries").element("NextMarker", *next_marker).close("EnumerationResults");
+    return {};
+  }
+
+ private:
+  void open_page(wire::XmlWriter& xml) const {
+    xml.open("EnumerationResults")
+        .attribute("ServiceEndpoint", endpoint_)
+        .attribute("ShareName", share_);
+    if (located_.tree.shown) xml.attribute("ShareSnapshot", snapshot_);
+    if (shows_.encoded_names && !wire::xml_can_hold(path_)) {
+      xml.attribute("Encoded", "true").attribute("DirectoryPath", wire::percent_encode(path_));
+    } else {
+      xml.attribute("DirectoryPath", path_);
+    }
+    service::write_page(xml, page_);
+    if (shows_.ids) xml.element("DirectoryId", located_.found.entry->id);
+    xml.open("Entries");
+  }
+  // Returns the marker of the next page, empty at the end.
+  store::Result<std::string> write_entries(const store::View& view, wire::XmlWriter& xml) const {
+    ShownEntries entries(view, located_.tree, located_.found.entry->id, fold(page_.prefix),
+                         page_.start);
+    uint64_t count = 0;
+    while (true) {
+      auto entry = entries.next();
+      if (!entry) return entry.error();
+      if (!*entry) return std::string();
+      if (delete_pending_.contains((*entry)->id)) continue;
+      if (count++ == page_.most) return service::write_marker(fold((*entry)->name));
+      write_entry(xml, shows_, **entry);
+    }
+  }
+
+  const std::string endpoint_;
+  const std::string share_;
+  const std::string snapshot_;
+  const std::string path_;
+  const service::Page page_;
+  const Shows shows_;
+  const Located located_;
+  std::unordered_set<EntryId> delete_pending_;
+};
 
 wire::Result<Shows> decode_shows(const Call& call) {
   auto include = service::decode_include(call, kIncludes);
@@ -111,34 +160,12 @@ Outcome list_directory(Call& call) {
   if (!is_valid_utf8(page->prefix)) co_return wire::invalid_query("prefix", page->prefix);
   auto located = co_await read_directory(call);
   if (!located) co_return located.error();
-  const Tree& tree = located->tree;
-  std::unordered_set<EntryId> pending;
-  if (!tree.shown) pending = open_files(call).delete_pending(tree.space());
-
-  wire::XmlWriter xml;
-  open_page(xml, call, *page, *shows, *located);
-  std::string next_marker;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    ShownEntries entries(view, tree, located->found.entry->id, fold(page->prefix), page->start);
-    uint64_t count = 0;
-    while (true) {
-      auto entry = entries.next();
-      if (!entry) return entry.error();
-      if (!*entry) return {};
-      if (pending.contains((*entry)->id)) continue;
-      if (count++ == page->most) {
-        next_marker = service::write_marker(fold((*entry)->name));
-        return {};
-      }
-      write_entry(xml, *shows, **entry);
-    }
-  });
-  if (!listed) co_return service::storage_error(listed.error());
-  xml.close("Entries").element("NextMarker", next_marker).close("EnumerationResults");
-  http::Reply reply(200);
-  reply.header("Content-Type", "application/xml");
-  xml.take(reply);
-  co_return reply;
+  const auto listing =
+      std::make_shared<const Listing>(call, std::move(*page), *shows, std::move(*located));
+  service::WriteDocument write = [listing](const store::View& view, wire::XmlWriter& xml) {
+    return listing->write(view, xml);
+  };
+  co_return co_await service::reply_with_document(call, std::move(write));
 }
 
 }  // namespace kyanite::file

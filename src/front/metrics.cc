@@ -36,6 +36,23 @@ uint64_t reply_bytes(const http::Request& request, const http::Reply& reply) {
   return request.method == "HEAD" ? 0 : reply.stream_length.value_or(0);
 }
 
+// A body whose length is known only once it was sent is counted on its way.
+class CountedStream final : public http::BodyStream {
+ public:
+  CountedStream(std::unique_ptr<http::BodyStream> stream, std::atomic<uint64_t>& sent)
+      : stream_(std::move(stream)), sent_(sent) {}
+
+  Task<Result<os::Bytes, http::StreamError>> next() override {
+    auto bytes = co_await stream_->next();
+    if (bytes) sent_.fetch_add(os::size_of(*bytes), std::memory_order_relaxed);
+    co_return bytes;
+  }
+
+ private:
+  const std::unique_ptr<http::BodyStream> stream_;
+  std::atomic<uint64_t>& sent_;
+};
+
 void add(std::atomic<uint64_t>& counter, uint64_t count) {
   if (count > 0) counter.fetch_add(count, std::memory_order_relaxed);
 }
@@ -44,7 +61,7 @@ void add(std::atomic<uint64_t>& counter, uint64_t count) {
 Metrics::Metrics(std::string_view service, std::span<const service::Operation> operations)
     : service_(service), operations_(operations), rows_(new Row[operations.size() + 1]) {}
 
-void Metrics::count(const service::Call& call, const http::Reply& reply,
+void Metrics::count(const service::Call& call, http::Reply& reply,
                     std::chrono::steady_clock::duration took) {
   const size_t index = call.operation != nullptr
                            ? static_cast<size_t>(call.operation - operations_.data())
@@ -59,6 +76,9 @@ void Metrics::count(const service::Call& call, const http::Reply& reply,
   add(row.micros, micros);
   add(row.received, request_bytes(call.request));
   add(row.sent, reply_bytes(call.request, reply));
+  auto* stream = std::get_if<std::unique_ptr<http::BodyStream>>(&reply.body);
+  if (stream != nullptr && !reply.stream_length)
+    *stream = std::make_unique<CountedStream>(std::move(*stream), row.sent);
   if (reply.error_code.empty()) return;
   std::lock_guard lock(errors_mutex_);
   ++errors_[{index, reply.error_code}];

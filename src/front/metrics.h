@@ -26,7 +26,9 @@ class Metrics {
   // `operations` is the service's table; its rows are what call.operation points into.
   Metrics(std::string_view service, std::span<const service::Operation> operations);
 
-  void count(const service::Call& call, const http::Reply& reply,
+  // Bodies of unknown length are counted as they are sent: the replies' streams must not outlive
+  // this.
+  void count(const service::Call& call, http::Reply& reply,
              std::chrono::steady_clock::duration took);
   // Appends Prometheus text of all of them, a family at a time, as the format wants it.
   static void write(std::string& out, std::span<const Metrics* const> services);

@@ -19,11 +19,6 @@ iovec piece_of(std::string_view bytes) {
           bytes.size()};  // iovec has no const; sending only reads.
 }
 
-uint64_t size_of(const os::Bytes& bytes) {
-  if (const auto* slice = std::get_if<os::FileSlice>(&bytes)) return slice->length;
-  return std::get<Buffer>(bytes).size();
-}
-
 Task<bool> send_piece(Connection& connection, std::string_view prefix, os::Bytes bytes) {
   if (auto* slice = std::get_if<os::FileSlice>(&bytes)) {
     iovec piece = piece_of(prefix);
@@ -45,7 +40,7 @@ Task<bool> send_stream(Connection& connection, http::BodyStream& stream, const h
   while (true) {
     auto bytes = co_await stream.next();
     if (!bytes) co_return false;
-    const uint64_t size = size_of(*bytes);
+    const uint64_t size = os::size_of(*bytes);
     if (size == 0) break;
     sent += size;
     if (counted && sent > plan.length) break;

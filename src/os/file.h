@@ -89,5 +89,9 @@ struct FileSlice {
 
 // Bytes on their way out: in memory, or still in a file.
 using Bytes = std::variant<Buffer, FileSlice>;
+inline uint64_t size_of(const Bytes& bytes) {
+  if (const auto* slice = std::get_if<FileSlice>(&bytes)) return slice->length;
+  return std::get<Buffer>(bytes).size();
+}
 
 }  // namespace kyanite::os

@@ -21,42 +21,21 @@ const Time kNow = Time::from_unix_seconds(1'700'000'000);
 constexpr store::SpaceId kSpace = 42;
 
 // The reference store, with commits that can be made to fail.
-class FailingStore final : public store::Store {
+class FailingStore final : public store::MemoryStore {
  public:
   // How the next commit fails, and whether it is applied nevertheless.
   std::optional<store::Error> next_error;
   bool applied = false;
 
-  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
-    return below_.get(key);
-  }
-  Task<store::Result<void>> read(
-      std::function<store::Result<void>(const store::View&)> look) override {
-    return below_.read(std::move(look));
-  }
   Task<store::Result<void>> commit(store::Commit commit) override {
     const auto error = std::exchange(next_error, std::nullopt);
-    if (!error) co_return co_await below_.commit(std::move(commit));
+    if (!error) co_return co_await MemoryStore::commit(std::move(commit));
     if (applied) {
-      auto done = co_await below_.commit(std::move(commit));
+      auto done = co_await MemoryStore::commit(std::move(commit));
       EXPECT_TRUE(done);
     }
     co_return *error;
   }
-  Task<store::Result<store::Ref>> append(Buffer bytes) override {
-    return below_.append(std::move(bytes));
-  }
-  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
-                                      bool prefer_file) override {
-    return below_.read(ref, offset, length, prefer_file);
-  }
-  store::Hold hold() override { return below_.hold(); }
-  Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
-    return below_.erase(std::move(range), most);
-  }
-
- private:
-  store::MemoryStore below_;
 };
 
 class MessagesTest : public testing::Test {

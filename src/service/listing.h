@@ -15,8 +15,8 @@ namespace kyanite::service {
 inline constexpr uint64_t kMaxListResults = 5000;
 
 struct Page {
-  std::string_view prefix;
-  std::optional<std::string_view> marker_text;  // as sent
+  std::string prefix;
+  std::optional<std::string> marker_text;  // as sent
   std::string start;  // decoded marker: the first name to list; "" for the beginning
   std::optional<uint64_t> asked_results;  // as sent
   uint64_t most = kMaxListResults;

@@ -23,43 +23,20 @@ struct Counter {
 const store::Key kKey(1, 'K', "counter");
 
 // A store whose next commits fail.
-class FlakyStore final : public store::Store {
+class FlakyStore final : public store::MemoryStore {
  public:
-  explicit FlakyStore(store::Store& below) : below_(below) {}
-
   store::Error error = store::Error::kConflict;
   int failures = 0;  // How many commits fail from now on.
   int commits = 0;   // How many were tried.
 
-  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
-    return below_.get(key);
-  }
-  Task<store::Result<void>> read(
-      std::function<store::Result<void>(const store::View&)> look) override {
-    return below_.read(std::move(look));
-  }
   Task<store::Result<void>> commit(store::Commit commit) override {
     ++commits;
     if (failures > 0) {
       --failures;
       co_return error;
     }
-    co_return co_await below_.commit(std::move(commit));
+    co_return co_await MemoryStore::commit(std::move(commit));
   }
-  Task<store::Result<store::Ref>> append(Buffer bytes) override {
-    return below_.append(std::move(bytes));
-  }
-  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
-                                      bool prefer_file) override {
-    return below_.read(ref, offset, length, prefer_file);
-  }
-  store::Hold hold() override { return below_.hold(); }
-  Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
-    return below_.erase(std::move(range), most);
-  }
-
- private:
-  store::Store& below_;
 };
 
 auto increment(int& edits) {
@@ -111,8 +88,7 @@ TEST(Update, ARefusalChangesNothing) {
 }
 
 TEST(Update, DecidesAnewAfterEveryConflict) {
-  store::MemoryStore memory;
-  FlakyStore store(memory);
+  FlakyStore store;
   TestContext around(store);
   TestCall test(around);
   store.failures = kMaxTries - 1;
@@ -120,12 +96,11 @@ TEST(Update, DecidesAnewAfterEveryConflict) {
   const auto reply = RunLoop::run(update<Counter>(test.call, kKey, increment(edits)));
   ASSERT_TRUE(reply.ok());
   EXPECT_EQ(edits, kMaxTries);
-  EXPECT_EQ(stored_value(memory), 1u);
+  EXPECT_EQ(stored_value(store), 1u);
 }
 
 TEST(Update, GivesUpAsBusyWhenConflictsDoNotEnd) {
-  store::MemoryStore memory;
-  FlakyStore store(memory);
+  FlakyStore store;
   TestContext around(store);
   TestCall test(around);
   store.failures = kMaxTries;
@@ -134,7 +109,7 @@ TEST(Update, GivesUpAsBusyWhenConflictsDoNotEnd) {
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, wire::Code::kServerBusy);
   EXPECT_EQ(store.commits, kMaxTries);
-  EXPECT_EQ(stored_value(memory), std::nullopt);
+  EXPECT_EQ(stored_value(store), std::nullopt);
 }
 
 TEST(Update, OtherFailuresAreToldAtOnce) {
@@ -143,8 +118,7 @@ TEST(Update, OtherFailuresAreToldAtOnce) {
       {store::Error::kIo, wire::Code::kInternalError},
       {store::Error::kCorrupt, wire::Code::kInternalError}};
   for (const auto& [error, code] : cases) {
-    store::MemoryStore memory;
-    FlakyStore store(memory);
+    FlakyStore store;
     TestContext around(store);
     TestCall test(around);
     store.error = error;

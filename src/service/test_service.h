@@ -29,6 +29,19 @@ class StringBody final : public http::BodyReader {
   std::string_view text_;
 };
 
+// What a connection would send of a body in memory; "(failed)" stands for the rest of a broken one.
+inline Task<std::string> read_all(http::BodyStream& stream) {
+  std::string whole;
+  while (true) {
+    auto bytes = co_await stream.next();
+    if (!bytes) co_return whole + "(failed)";
+    const auto* piece = std::get_if<Buffer>(&*bytes);
+    CHECK(piece != nullptr);
+    if (piece->empty()) co_return whole;
+    whole += piece->view();
+  }
+}
+
 struct TestAnswer {
   int status = 0;
   std::string code;  // of the error
@@ -48,6 +61,8 @@ struct TestAnswer {
     head = reply->head;
     if (auto* text = std::get_if<std::string>(&reply->body)) body = *text;
     if (auto* bytes = std::get_if<http::Reply::Shared>(&reply->body)) body = bytes->bytes;
+    if (auto* stream = std::get_if<std::unique_ptr<http::BodyStream>>(&reply->body))
+      body = RunLoop::run(read_all(**stream));
   }
 
   // The value of a header, or "".

@@ -164,7 +164,10 @@ class FieldReader {
   template <class T>
   static bool read(std::string_view in, T& value) {
     using namespace fields_internal;
-    if constexpr (std::is_same_v<T, std::string>) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      value = in;  // Where it is stored.
+      return true;
+    } else if constexpr (std::is_same_v<T, std::string>) {
       value.assign(in);
       return true;
     } else if constexpr (std::is_same_v<T, Time>) {
@@ -211,20 +214,25 @@ class FieldReader {
       tag_ = kNoTag;
       return;
     }
-    std::string_view in = in_;
-    field_ = in.data();
+    field_ = in_.data();
     uint64_t tag = 0;
     uint64_t length = 0;
-    ok_ = read_varint(in, tag) && read_varint(in, length) && tag > tag_ && tag < kNoTag &&
-          length <= in.size();
+    if (in_.size() >= 2 && ((in_[0] | in_[1]) & 0x80) == 0) {
+      // Mostly both are short.
+      tag = static_cast<uint8_t>(in_[0]);
+      length = static_cast<uint8_t>(in_[1]);
+      in_.remove_prefix(2);
+    } else {
+      ok_ = read_varint(in_, tag) && read_varint(in_, length);
+    }
+    ok_ = ok_ && tag > tag_ && tag < kNoTag && length <= in_.size();
     if (!ok_) {
       tag_ = kNoTag;
       return;
     }
     tag_ = static_cast<uint32_t>(tag);
-    payload_ = {in.data(), length};
-    in.remove_prefix(length);
-    in_ = in;
+    payload_ = {in_.data(), length};
+    in_.remove_prefix(length);
   }
 
   template <class T>

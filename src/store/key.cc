@@ -61,13 +61,11 @@ SpaceId Key::space() const { return read_be64(bytes_.data()); }
 std::string_view split_key(std::string_view bytes, std::string& partition) {
   const size_t end = partition_end(bytes);
   const std::string_view escaped = bytes.substr(kPartitionStart, end - 2 - kPartitionStart);
-  partition.assign(escaped);
-  if (escaped.find('\0') != std::string_view::npos) {
-    partition.clear();
-    for (size_t i = 0; i < escaped.size(); ++i) {
-      partition.push_back(escaped[i]);
-      if (escaped[i] == '\0') ++i;
-    }
+  const size_t zero = bytes.find('\0', kPartitionStart);
+  partition.assign(escaped.substr(0, zero - kPartitionStart));
+  for (size_t i = partition.size(); i < escaped.size(); ++i) {
+    partition.push_back(escaped[i]);
+    if (escaped[i] == '\0') ++i;
   }
   return bytes.substr(end);
 }

@@ -9,7 +9,8 @@
 
 namespace kyanite::store {
 
-class MemoryStore final : public Store {
+// Tests override what is to go wrong.
+class MemoryStore : public Store {
  public:
   Task<Result<RecordPtr>> get(const Key& key) override;
   Task<Result<void>> read(std::function<Result<void>(const View&)> look) override;

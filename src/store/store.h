@@ -118,7 +118,7 @@ class Hold {
 
 class Store {
  public:
-  virtual ~Store() = default;
+  virtual ~Store() = default;  // Waits for reads under way, which may run where nobody awaits them.
 
   // The last committed record. Completes without suspending when the record is in memory.
   virtual Task<Result<RecordPtr>> get(const Key& key) = 0;

@@ -105,35 +105,16 @@ TEST(Decide, DamageIsAnErrorOfTheServer) {
 }
 
 // Runs a hook before the first commit: another writer that comes in between.
-class InterruptedStore final : public store::Store {
+class InterruptedStore final : public store::MemoryStore {
  public:
-  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
-    return inner.get(key);
-  }
-  Task<store::Result<void>> read(
-      std::function<store::Result<void>(const store::View&)> look) override {
-    return inner.read(std::move(look));
-  }
   Task<store::Result<void>> commit(store::Commit commit) override {
     if (before_commit) {
       auto hook = std::exchange(before_commit, nullptr);
-      co_await inner.commit(hook());
+      co_await MemoryStore::commit(hook());
     }
-    co_return co_await inner.commit(std::move(commit));
-  }
-  Task<store::Result<store::Ref>> append(Buffer bytes) override {
-    return inner.append(std::move(bytes));
-  }
-  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
-                                      bool prefer_file) override {
-    return inner.read(ref, offset, length, prefer_file);
-  }
-  store::Hold hold() override { return inner.hold(); }
-  Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
-    return inner.erase(range, most);
+    co_return co_await MemoryStore::commit(std::move(commit));
   }
 
-  store::MemoryStore inner;
   std::function<store::Commit()> before_commit;
 };
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <numeric>
 #include <utility>
 
 #include "base/bytes.h"
@@ -51,33 +48,36 @@ bool any_block(std::string_view text, Test test) {
   }
   return _mm_movemask_epi8(test(load(text.data() + text.size() - 16))) != 0;
 }
+
+__m128i are(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
+
+// Characters that have references.
+__m128i escapes_in(__m128i bytes) {
+  const __m128i quotes = _mm_or_si128(are(bytes, '"'), are(bytes, '\''));
+  const __m128i angles = _mm_or_si128(are(bytes, '<'), are(bytes, '>'));
+  const __m128i others = _mm_or_si128(are(bytes, '&'), are(bytes, '\r'));
+  return _mm_or_si128(quotes, _mm_or_si128(angles, others));
+}
+
+// Control characters but the blanks, and what the two forbidden characters begin with.
+__m128i doubts_in(__m128i bytes) {
+  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+  const __m128i lines = _mm_or_si128(are(bytes, '\n'), are(bytes, '\r'));
+  const __m128i allowed = _mm_or_si128(are(bytes, '\t'), lines);
+  return _mm_or_si128(_mm_andnot_si128(allowed, control), are(bytes, '\xef'));
+}
 #endif
-
-// Pieces written before, sent one after the other.
-class PiecesStream final : public http::BodyStream {
- public:
-  explicit PiecesStream(std::vector<Buffer> pieces) : pieces_(std::move(pieces)) {}
-  Task<Result<os::Bytes, http::StreamError>> next() override {
-    if (next_ == pieces_.size()) co_return os::Bytes(Buffer());
-    co_return os::Bytes(std::move(pieces_[next_++]));
-  }
-
- private:
-  std::vector<Buffer> pieces_;
-  size_t next_ = 0;
-};
 }  // namespace
 
-XmlWriter::XmlWriter() { append("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>"); }
+XmlWriter::XmlWriter() : XmlWriter(nullptr) {}
+
+XmlWriter::XmlWriter(std::function<void(Buffer)> full) : full_(std::move(full)) {
+  append("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>");
+}
 
 bool XmlWriter::needs_escape(std::string_view text) {
 #if defined(__SSE2__)
-  return any_block(text, [](__m128i bytes) {
-    const auto is = [bytes](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-    const __m128i quotes = _mm_or_si128(is('"'), is('\''));
-    const __m128i angles = _mm_or_si128(is('<'), is('>'));
-    return _mm_or_si128(quotes, _mm_or_si128(angles, _mm_or_si128(is('&'), is('\r'))));
-  });
+  return any_block(text, escapes_in);
 #else
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return !kReferences[static_cast<uint8_t>(c)].empty(); });
@@ -90,7 +90,12 @@ void XmlWriter::end_piece() {
 
 void XmlWriter::next_piece() {
   end_piece();
-  auto& piece = pieces_.emplace_back(pieces_.empty() ? kFirstPieceBytes : kChunkBytes);
+  const bool first = pieces_.empty();
+  if (full_ && !first) {
+    full_(std::move(pieces_.back()));
+    pieces_.pop_back();
+  }
+  auto& piece = pieces_.emplace_back(first ? kFirstPieceBytes : kChunkBytes);
   at_ = piece.data();
   end_ = at_ + piece.capacity();
 }
@@ -169,35 +174,30 @@ XmlWriter& XmlWriter::optional(std::string_view tag, std::string_view text) {
 }
 
 std::string XmlWriter::take() {
-  end_piece();
   std::string whole;
-  for (const auto& piece : pieces_) whole += piece.view();
+  for (const auto& piece : take_pieces()) whole += piece.view();
   return whole;
 }
 
-void XmlWriter::take(http::Reply& reply) {
-  if (pieces_.size() == 1) {
-    reply.body = take();
-    return;
-  }
+std::vector<Buffer> XmlWriter::take_pieces() {
   end_piece();
-  reply.stream_length =
-      std::transform_reduce(pieces_.begin(), pieces_.end(), uint64_t{0}, std::plus(),
-                            [](const Buffer& piece) { return piece.size(); });
-  reply.body = std::make_unique<PiecesStream>(std::move(pieces_));
+  at_ = end_ = nullptr;
+  return std::exchange(pieces_, {});
+}
+
+bool xml_is_plain(std::string_view utf8) {
+  if (utf8.empty()) return true;
+#if defined(__SSE2__)
+  return !any_block(
+      utf8, [](__m128i bytes) { return _mm_or_si128(escapes_in(bytes), doubts_in(bytes)); });
+#else
+  return false;
+#endif
 }
 
 bool xml_can_hold(std::string_view utf8) {
 #if defined(__SSE2__)
-  if (utf8.empty()) return true;
-  // Most text has neither control characters nor what the two forbidden characters begin with.
-  const bool doubtful = any_block(utf8, [](__m128i bytes) {
-    const auto is = [bytes](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    const __m128i allowed = _mm_or_si128(is('\t'), _mm_or_si128(is('\n'), is('\r')));
-    return _mm_or_si128(_mm_andnot_si128(allowed, control), is('\xef'));
-  });
-  if (!doubtful) return true;
+  if (utf8.empty() || !any_block(utf8, doubts_in)) return true;
 #endif
   for (size_t i = 0; i < utf8.size(); ++i) {
     const auto byte = static_cast<unsigned char>(utf8[i]);

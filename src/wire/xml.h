@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/buffer.h"
-#include "http/message.h"
 
 namespace kyanite::wire {
 
@@ -20,6 +20,8 @@ namespace kyanite::wire {
 class XmlWriter {
  public:
   XmlWriter();  // Begins with the byte order mark and declaration that the service sends.
+  // The same, of a document that is sent while it is written: pieces that are full are given away.
+  explicit XmlWriter(std::function<void(Buffer)> full);
   // Begins with nothing: what is written becomes a part of other documents, by raw().
   static XmlWriter fragment() { return XmlWriter(kFragment); }
 
@@ -62,26 +64,24 @@ class XmlWriter {
   // For text that cannot hold anything to be escaped, such as dates and words of the protocol.
   template <size_t kSize>
   XmlWriter& plain(const char (&tag)[kSize], std::string_view text);
-  XmlWriter& raw(std::string_view fragment) {
-    end_start_tag();
-    append(fragment);
-    return *this;
-  }
+  // Parts that are XML together: literals, fragments, and text as for plain().
+  template <class... Parts>
+  XmlWriter& raw(const Parts&... parts);
   // Only when the text is not empty.
   XmlWriter& optional(std::string_view tag, std::string_view text);
 
   std::string take();
-  // The document becomes the reply's body; a long one is sent in the pieces it was written in.
-  void take(http::Reply& reply);
+  std::vector<Buffer> take_pieces();  // those that were not given away
 
  private:
   enum Fragment { kFragment };
   explicit XmlWriter(Fragment) {}
 
   static constexpr size_t kMostAtOnce = 512;
+  static constexpr size_t kMostOfParts = kPageBytes;  // The first piece is the smallest.
 
   static bool needs_escape(std::string_view text);  // Not of an empty one.
-  // Memory for that many bytes, to be written at at_; at most kMostAtOnce.
+  // Memory for that many bytes, to be written at at_; at most kMostOfParts.
   void reserve(size_t bytes) {
     if (static_cast<size_t>(end_ - at_) < bytes) next_piece();
   }
@@ -129,6 +129,7 @@ class XmlWriter {
   void next_piece();
   void end_piece();
 
+  std::function<void(Buffer)> full_;
   std::vector<Buffer> pieces_;
   char* at_ = nullptr;  // in the last piece
   char* end_ = nullptr;
@@ -159,6 +160,23 @@ XmlWriter& XmlWriter::plain(const char (&tag)[kSize], std::string_view text) {
   return *this;
 }
 
+template <class... Parts>
+XmlWriter& XmlWriter::raw(const Parts&... parts) {
+  end_start_tag();
+  const auto size = (... + std::string_view(parts).size());
+  if (size > kMostOfParts) {
+    (..., append(parts));
+    return *this;
+  }
+  reserve(size);
+  char* to = at_;
+  ((to = put(to, parts)), ...);
+  at_ = to;
+  return *this;
+}
+
+// Whether the text can stand in a document as it is, without escapes. In doubt it cannot.
+bool xml_is_plain(std::string_view utf8);
 // Whether XML 1.0 can carry the text at all (most control characters cannot be written even as
 // references).
 bool xml_can_hold(std::string_view utf8);

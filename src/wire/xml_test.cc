@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <pugixml.hpp>
-#include <variant>
-
-#include "base/executor.h"
+#include <vector>
 
 namespace kyanite::wire {
 namespace {
@@ -15,19 +12,10 @@ using namespace std::string_literals;
 
 const std::string kHead = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>";
 
-// What a connection would send; checks the length announced.
-std::string sent_body(http::Reply& reply) {
-  if (const auto* text = std::get_if<std::string>(&reply.body)) return *text;
-  auto& stream = *std::get<std::unique_ptr<http::BodyStream>>(reply.body);
-  std::string body;
-  while (true) {
-    auto bytes = RunLoop::run(stream.next());
-    const auto& buffer = std::get<Buffer>(*bytes);
-    if (buffer.empty()) break;
-    body += buffer.view();
-  }
-  EXPECT_EQ(reply.stream_length, body.size());
-  return body;
+std::string joined(const std::vector<Buffer>& pieces) {
+  std::string whole;
+  for (const auto& piece : pieces) whole += piece.view();
+  return whole;
 }
 
 TEST(XmlWriter, WritesWhatTheServiceSends) {
@@ -84,8 +72,32 @@ TEST(XmlCanHold, RefusesWhatNoDocumentMayContain) {
       {"\xef\xbe\xbe", true},
       {"\xee\xbf\xbe", true},
   };
-  for (const auto& [text, holds] : cases)
+  for (const auto& [text, holds] : cases) {
     EXPECT_EQ(xml_can_hold(text), holds) << testing::PrintToString(text);
+    EXPECT_FALSE(!holds && xml_is_plain(text)) << testing::PrintToString(text);
+  }
+}
+
+// Wherever the character stands, in names shorter and longer than what is looked at together.
+TEST(XmlIsPlain, WhatIsPlainIsWrittenAsItIs) {
+  EXPECT_TRUE(xml_is_plain(""));
+  for (size_t length = 1; length < 70; ++length) {
+    for (size_t at = 0; at < length; ++at) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text(length, 'x');
+        text[at] = static_cast<char>(c);
+        if (!xml_is_plain(text)) continue;
+        ASSERT_TRUE(xml_can_hold(text)) << length << " " << at << " " << c;
+        if (length > 40) continue;
+        ASSERT_EQ(XmlWriter::fragment().element(std::string_view("N"), text).take(),
+                  "<N>" + text + "</N>");
+      }
+    }
+  }
+#if defined(__SSE2__)
+  EXPECT_TRUE(xml_is_plain("folder/file-1.txt"));
+  EXPECT_TRUE(xml_is_plain("\xc3\xa4"));
+#endif
 }
 
 // The form for tags known beforehand has a limit and looks at 16 characters at a time.
@@ -114,22 +126,22 @@ TEST(XmlWriter, PiecesTogetherAreTheDocument) {
       xml.open("List").element("Filler", filler).plain("Date", "today").element("Count", 7u);
       xml.element("Name", "a&b").open("Empty").close("Empty").close("List");
     };
-    XmlWriter whole, sent;
-    write(whole);
-    write(sent);
-    http::Reply reply;
-    sent.take(reply);
+    XmlWriter whole, pieces;
+    std::vector<Buffer> given;
+    XmlWriter giving([&](Buffer piece) { given.push_back(std::move(piece)); });
+    for (XmlWriter* xml : {&whole, &pieces, &giving}) write(*xml);
     const std::string expected = kHead + "<List><Filler>" + filler +
                                  "</Filler><Date>today</Date><Count>7</Count>"
                                  "<Name>a&amp;b</Name><Empty /></List>";
     ASSERT_EQ(whole.take(), expected);
-    ASSERT_EQ(sent_body(reply), expected);
+    ASSERT_EQ(joined(pieces.take_pieces()), expected);
+    ASSERT_EQ(joined(given) + giving.take(), expected);
   }
-  XmlWriter xml;
+  std::vector<Buffer> given;
+  XmlWriter xml([&](Buffer piece) { given.push_back(std::move(piece)); });
   xml.element("Long", longest).plain("Longer", longest);
-  http::Reply reply;
-  xml.take(reply);
-  EXPECT_EQ(sent_body(reply),
+  EXPECT_GT(given.size(), 4U);
+  EXPECT_EQ(joined(given) + xml.take(),
             kHead + "<Long>" + longest + "</Long><Longer>" + longest + "</Longer>");
 }
 

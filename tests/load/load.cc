@@ -41,6 +41,7 @@
 #include <string>
 #include <vector>
 
+#include "chunks.h"
 #include "measure.h"
 #include "pace.h"
 
@@ -48,6 +49,7 @@ namespace kyanite::load {
 namespace {
 
 constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kChunkLineBytes = 32;  // Enough for what stands between two chunks.
 constexpr size_t kMostHead = 16 * 1024;
 constexpr auto kLongestWait = std::chrono::seconds(1);
 
@@ -127,25 +129,25 @@ class Connection {
   bool receive_some() {
     for (;;) {
       // Bodies are thrown away inside the kernel: what is measured is the server.
-      const bool body = in_body_ && body_left_ > 0 && !chunked_ && !script_->wants_replies();
-      const size_t wanted = body ? body_left_ : kReadBytes;
+      const bool dropped = in_body_ && !script_->wants_replies();
+      const size_t unread = !dropped ? 0 : chunked_ ? chunks_.content() : body_left_;
+      const size_t wanted = dropped && chunked_ ? kChunkLineBytes : kReadBytes;
       const ssize_t got =
-          body ? recv(fd_, nullptr, wanted, MSG_TRUNC) : recv(fd_, scratch_, wanted, 0);
+          unread > 0 ? recv(fd_, nullptr, unread, MSG_TRUNC) : recv(fd_, scratch_, wanted, 0);
       if (got == 0) {
         errno = ECONNRESET;
         return lost("receive");
       }
       if (got < 0) return errno == EAGAIN || lost("receive");
-      if (body) {
-        body_left_ -= static_cast<size_t>(got);
-      } else if (in_body_) {
-        reply_.append(scratch_, static_cast<size_t>(got));
-        body_left_ -= std::min(body_left_, static_cast<size_t>(got));
-        if (chunked_) body_left_ = ends_chunked(reply_) ? 0 : 1;
-      } else if (!take_head({scratch_, static_cast<size_t>(got)})) {
+      const auto bytes = static_cast<size_t>(got);
+      if (!in_body_) {
+        if (!take_head({scratch_, bytes})) return false;
+      } else if (unread > 0) {
+        chunked_ ? chunks_.skip(bytes) : void(body_left_ -= bytes);
+      } else if (!take_body({scratch_, bytes})) {
         return false;
       }
-      if (in_body_ && body_left_ == 0) {
+      if (in_body_ && (chunked_ ? chunks_.ended() : body_left_ == 0)) {
         if (completed_) totals_.latencies.add(nanoseconds_since(began_));
         return begin();
       }
@@ -168,18 +170,20 @@ class Connection {
     }
     in_body_ = true;
     chunked_ = is_chunked(head);
-    if (chunked_ || script_->wants_replies()) reply_ = head_.substr(end + 4);
-    if (chunked_) {
-      body_left_ = ends_chunked(reply_) ? 0 : 1;
-      return true;
-    }
-    const size_t length = content_length(head);
-    const size_t here = head_.size() - end - 4;
-    if (here > length) {
+    chunks_ = {};
+    reply_.clear();
+    body_left_ = chunked_ ? 0 : content_length(head);
+    return take_body(std::string_view(head_).substr(end + 4));
+  }
+
+  bool take_body(std::string_view bytes) {
+    if (script_->wants_replies()) reply_.append(bytes);
+    const bool fits = chunked_ ? chunks_.take(bytes) : bytes.size() <= body_left_;
+    if (!fits) {
       errno = EPROTO;
-      return lost("more than one reply");
+      return lost("more than one reply, or none");
     }
-    body_left_ = length - here;
+    if (!chunked_) body_left_ -= bytes.size();
     return true;
   }
 
@@ -190,9 +194,10 @@ class Connection {
   const Request* request_ = nullptr;
   size_t sent_ = 0;
   std::string head_;
-  std::string reply_;      // The body, where the script wants it or its end is to be found.
+  std::string reply_;      // The body, where the script wants it.
   bool completed_ = true;  // What is timed as one ends with the request at hand.
-  size_t body_left_ = 0;   // In chunks: 0 or not.
+  size_t body_left_ = 0;
+  Chunks chunks_;  // Instead, of a body in chunks.
   bool chunked_ = false;
   bool in_body_ = false;
   bool idle_ = false;

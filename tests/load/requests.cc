@@ -401,11 +401,4 @@ bool is_chunked(std::string_view head) {
   return value && value->starts_with(" chunked");
 }
 
-bool ends_chunked(std::string_view body) {
-  constexpr std::string_view kEnd = "0\r\n\r\n";
-  if (!body.ends_with(kEnd)) return false;
-  body.remove_suffix(kEnd.size());
-  return body.empty() || body.ends_with("\r\n");
-}
-
 }  // namespace kyanite::load

@@ -84,7 +84,5 @@ class Scripts {
 // Of a reply's head; 0 when it has none.
 size_t content_length(std::string_view head);
 bool is_chunked(std::string_view head);
-// Whether a body in chunks, as it was sent, is whole. Enough for bodies that do not look like it.
-bool ends_chunked(std::string_view body);
 
 }  // namespace kyanite::load
