@@ -21,6 +21,14 @@ class ShortText {
     size_ = static_cast<uint8_t>(size_ + text.size());
     return *this;
   }
+  // For whoever writes in place: memory for `count` characters behind the text, of which the first
+  // `used` become part of it.
+  char* extend(size_t count, size_t used) {
+    CHECK(used <= count && count <= kMost - size_);
+    char* const to = text_ + size_;
+    size_ = static_cast<uint8_t>(size_ + used);
+    return to;
+  }
   ShortText& append(char c) { return append(std::string_view(&c, 1)); }
   // Exactly `count` decimal digits, with leading zeros.
   ShortText& append_digits(uint64_t value, size_t count) {

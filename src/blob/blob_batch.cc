@@ -59,7 +59,9 @@ wire::Result<std::vector<wire::Part>> split_batch(const Call& call, std::string_
 bool is_within(const Call& call, std::string_view url) {
   if (call.target.container.empty()) return true;
   const std::string account = '/' + call.target.account;
-  std::string_view path = wire::strip_origin(url);
+  const auto decoded = wire::percent_decode(wire::strip_origin(url));
+  if (!decoded) return false;
+  std::string_view path = *decoded;
   if (path.starts_with(account + '/')) path.remove_prefix(account.size());
   return path.starts_with('/' + call.target.container + '/');
 }

@@ -1,7 +1,6 @@
 #include "concurrency/etag.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -27,11 +26,15 @@ uint64_t hex_digits(uint32_t number) {
 ETagText ETag::unquoted() const {
   CHECK(changed.ticks > 0);
   const auto ticks = static_cast<uint64_t>(changed.ticks);
-  std::array<char, 16> digits;
-  write_be64(digits.data(), hex_digits(static_cast<uint32_t>(ticks >> 32)));
-  write_be64(digits.data() + 8, hex_digits(static_cast<uint32_t>(ticks)));
+  // Leading zeros go before the digits are made, so that these are written once, to their place.
   const auto leading = static_cast<size_t>(std::countl_zero(ticks)) / 4;
-  return ETagText().append("0x").append({digits.data() + leading, digits.size() - leading});
+  const uint64_t shown = ticks << 4 * leading;
+  ETagText text;
+  text.append("0x");
+  char* const digits = text.extend(16, 16 - leading);
+  write_be64(digits, hex_digits(static_cast<uint32_t>(shown >> 32)));
+  write_be64(digits + 8, hex_digits(static_cast<uint32_t>(shown)));
+  return text;
 }
 
 ETagText ETag::quoted() const { return ETagText().append('"').append(unquoted()).append('"'); }

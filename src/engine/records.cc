@@ -57,6 +57,7 @@ class RecordCursor final : public store::View::Cursor {
   RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range)
       : range_(range), end_(range_.to) {
     if (!range_.to.empty()) options.iterate_upper_bound = &end_;
+    options.ignore_range_deletions = true;  // There are none: looking for them costs each step.
     iterator_.reset(database.NewIterator(options));
     iterator_->Seek(range_.from);
   }

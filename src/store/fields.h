@@ -146,8 +146,7 @@ class FieldReader {
   [[gnu::always_inline]] void operator()(uint32_t tag, T& value) {
     if (tag_ < tag) advance_to(tag);
     if (tag_ == tag) {
-      ok_ = read(payload_, value);
-      if (!ok_) tag_ = kNoTag;
+      if (!read(payload_, value)) fail();
     } else if constexpr (kAgain) {
       FieldClearer()(tag, value);
     }
@@ -209,6 +208,10 @@ class FieldReader {
   void advance_to(uint32_t tag) {
     while (tag_ < tag) advance();
   }
+  void fail() {
+    ok_ = false;
+    tag_ = kNoTag;
+  }
   void advance() {
     if (in_.empty()) {
       tag_ = kNoTag;
@@ -222,14 +225,10 @@ class FieldReader {
       tag = static_cast<uint8_t>(in_[0]);
       length = static_cast<uint8_t>(in_[1]);
       in_.remove_prefix(2);
-    } else {
-      ok_ = read_varint(in_, tag) && read_varint(in_, length);
+    } else if (!read_varint(in_, tag) || !read_varint(in_, length)) {
+      return fail();
     }
-    ok_ = ok_ && tag > tag_ && tag < kNoTag && length <= in_.size();
-    if (!ok_) {
-      tag_ = kNoTag;
-      return;
-    }
+    if (tag <= tag_ || tag >= kNoTag || length > in_.size()) return fail();
     tag_ = static_cast<uint32_t>(tag);
     payload_ = {in_.data(), length};
     in_.remove_prefix(length);

@@ -51,6 +51,17 @@ test('of one container, and names that need encoding', async () => {
   assert.deepEqual(await namesOf(container.listBlobsFlat()), []);
 });
 
+test('of a container whose name is written encoded', async () => {
+  const website = service.getContainerClient('$web');
+  await website.create();
+  const blob = website.getBlockBlobClient('page');
+  await blob.upload('x', 1);
+  assert.match(blob.url, /%24web/);
+  const reply = await website.getBlobBatchClient().deleteBlobs([blob.url], credential);
+  assert.equal(reply.subResponsesSucceededCount, 1);
+  assert.deepEqual(await namesOf(website.listBlobsFlat()), []);
+});
+
 test('parts are authorized one by one', async () => {
   const { container, blobs } = await filled(2);
   const token = (permissions) => generateBlobSASQueryParameters({ containerName: container.containerName,
