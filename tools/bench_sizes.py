@@ -71,19 +71,23 @@ def operations(levels):
     )
 
 
-def measure(bench, kyanite, levels, what, service, arguments, base, limit):
-    """Medians of the latency at one connection, level by level in turns; the first turn is not measured."""
+def measure(bench, kyanite, levels, what, service, arguments, base, limit, rival):
+    """The latency at one connection, level by level in turns, with its rival in each; the first turn is not measured.
+    Returns the medians of the rounds among most, and those of the rival."""
+    rivals = []
     by_level = {level: [] for level in levels if not what.startswith("List") or level >= PAGE}
     for turn in range(bench.size_rounds + 1):
         for level, results in by_level.items():
             result = bench.load(kyanite.ports[service], 1, *arguments(level, turn), seconds=bench.size_seconds)
             if turn > 0:
                 results.append(result)
+        if rival and turn > 0:
+            rivals.append(rival()["p50_us"])
     medians = {level: figures(results, "p50_us") for level, results in by_level.items()}
     most = levels[-1]
     bench.row(f"{what} among {most:,}, p50", "us", medians[most], medians[base], f"among {base:,}", limit, at_least=False,
               sizes={level: statistics.median(values) for level, values in medians.items()})
-    return medians[most]
+    return medians[most], rivals
 
 
 async def rename_back_and_forth(port, share):
@@ -107,12 +111,12 @@ def sizes(bench):
         for level in levels:
             fill(bench, kyanite, level)
         settle(kyanite)
+        scan = lambda: bench.program("rocksdb_scan", directory / "scan", levels[-1], PAGE, bench.size_seconds)
         for operation in operations(levels):
-            medians = measure(bench, kyanite, levels, *operation)
-            if operation[0] == f"List {PAGE:,} blobs":
-                scan = bench.program("rocksdb_scan", directory / "scan", levels[-1], PAGE, bench.seconds)["p50_us"]
-                bench.row(f"{operation[0]} among {levels[-1]:,}, p50", "us", medians, [scan] * len(medians), "bare scan", 4,
-                          at_least=False)
+            is_scan = operation[0] == f"List {PAGE:,} blobs"
+            medians, scans = measure(bench, kyanite, levels, *operation, scan if is_scan else None)
+            if is_scan:
+                bench.row(f"{operation[0]} among {levels[-1]:,}, p50", "us", medians, scans, "bare scan", 4, at_least=False)
         took = {level: asyncio.run(rename_back_and_forth(kyanite.ports["file"], f"n{level}")) for level in levels}
         bench.row(f"Rename a directory of {levels[-1]:,}, p50", "ms", took[levels[-1]], [], "", 20, at_least=False,
                   sizes={level: statistics.median(values) * 1000 for level, values in took.items()})
