@@ -1,5 +1,7 @@
 #include "service/document.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,8 +34,11 @@ class Document {
       news_.pieces.push_back(std::move(piece));
     });
   }
-  void end(store::Result<void> how) {
-    change([&] { news_.end = how; });
+  void end(std::vector<Buffer> rest, store::Result<void> how) {
+    change([&] {
+      std::move(rest.begin(), rest.end(), std::back_inserter(news_.pieces));
+      news_.end = how;
+    });
   }
 
   // Waits until there is enough to send. Not to be called after the end.
@@ -92,13 +97,9 @@ class DocumentStream final : public http::BodyStream {
 
 Task<void> write_document(store::Store& store, std::shared_ptr<Document> document,
                           WriteDocument write) {
-  auto written = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    wire::XmlWriter xml([&](Buffer piece) { document->add(std::move(piece)); });
-    if (auto done = write(view, xml); !done) return done;
-    for (auto& piece : xml.take_pieces()) document->add(std::move(piece));
-    return {};
-  });
-  document->end(written);
+  wire::XmlWriter xml([&](Buffer piece) { document->add(std::move(piece)); });
+  auto written = co_await store.read([&](const store::View& view) { return write(view, xml); });
+  document->end(written ? xml.take_pieces() : std::vector<Buffer>(), written);
 }
 
 }  // namespace
