@@ -67,8 +67,7 @@ wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blo
 }
 
 wire::Result<void> check_online(const Call& call, const Rules& rules, const Blob& blob) {
-  const bool rehydrated = blob.rehydrate_to != Tier::kInferred && blob.rehydrated <= call.now;
-  if (rules.needs_online && blob.tier == Tier::kArchive && !rehydrated)
+  if (rules.needs_online && blob.tier == Tier::kArchive && !is_rehydrated(blob, call.now))
     return wire::Error(Code::kBlobArchived);
   return {};
 }

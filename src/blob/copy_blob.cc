@@ -21,13 +21,7 @@ using wire::Code;
 
 namespace {
 
-constexpr Rules kCopies{.use = concurrency::LeaseUse::kCopyDestination,
-                        .operation = concurrency::Operation::kCreate,
-                        .accepts = concurrency::kAcceptsAll,
-                        .keep = Keep::kState,
-                        .if_match_unmet = Code::kTargetConditionNotMet,
-                        .key = KeyUse::kRefuses,
-                        .needs_online = true};
+constexpr Rules kCopies = copy_rules(concurrency::LeaseUse::kCopyDestination, KeyUse::kRefuses);
 
 // What the request says of the copy to be made.
 struct Order {

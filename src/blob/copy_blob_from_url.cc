@@ -15,13 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxBytes = 256 * 1024 * 1024;
 
-constexpr Rules kCopies{.use = concurrency::LeaseUse::kExclusive,
-                        .operation = concurrency::Operation::kCreate,
-                        .accepts = concurrency::kAcceptsAll,
-                        .keep = Keep::kState,
-                        .if_match_unmet = Code::kTargetConditionNotMet,
-                        .key = KeyUse::kRefuses,
-                        .needs_online = true};
+constexpr Rules kCopies = copy_rules(concurrency::LeaseUse::kExclusive, KeyUse::kRefuses);
 
 }  // namespace
 

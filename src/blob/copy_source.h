@@ -19,6 +19,17 @@
 
 namespace kyanite::blob {
 
+// The rules for the blob that a whole other one is copied to.
+constexpr Rules copy_rules(concurrency::LeaseUse use, KeyUse key) {
+  return {.use = use,
+          .operation = concurrency::Operation::kCreate,
+          .accepts = concurrency::kAcceptsAll,
+          .keep = Keep::kState,
+          .if_match_unmet = wire::Code::kTargetConditionNotMet,
+          .key = key,
+          .needs_online = true};
+}
+
 // The operations of the copy family differ in what they say of a source that they cannot use, and
 // in whether a source of the same account needs credentials of its own.
 enum class CopyFamily {

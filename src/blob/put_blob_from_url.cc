@@ -16,13 +16,7 @@ namespace {
 
 constexpr uint64_t kMaxBytes = uint64_t{5000} * 1024 * 1024;
 
-constexpr Rules kPuts{.use = concurrency::LeaseUse::kExclusive,
-                      .operation = concurrency::Operation::kCreate,
-                      .accepts = concurrency::kAcceptsAll,
-                      .keep = Keep::kState,
-                      .if_match_unmet = Code::kTargetConditionNotMet,
-                      .key = KeyUse::kSets,
-                      .needs_online = true};
+constexpr Rules kPuts = copy_rules(concurrency::LeaseUse::kExclusive, KeyUse::kSets);
 
 // What the request itself says stands before what the source has.
 void fill_from_source(HttpProperties& http, const HttpProperties& source) {

@@ -45,8 +45,12 @@ std::string_view name(Tier tier) {
   return "";
 }
 
+bool is_rehydrated(const Blob& blob, Time now) {
+  return blob.rehydrate_to != Tier::kInferred && blob.rehydrated <= now;
+}
+
 void finish_rehydration(Blob& blob, Time now) {
-  if (blob.rehydrate_to == Tier::kInferred || now < blob.rehydrated) return;
+  if (!is_rehydrated(blob, now)) return;
   blob.tier = blob.rehydrate_to;
   blob.tier_changed = blob.rehydrated;
   blob.rehydrate_to = Tier::kInferred;

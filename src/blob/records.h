@@ -149,7 +149,9 @@ struct RowInstant {
 };
 RowInstant parse_row(std::string_view row);
 
-// An archived blob whose rehydration is done has its new tier.
+// Whether the time that an archived blob takes to be brought back is over,
+bool is_rehydrated(const Blob& blob, Time now);
+// when it has its new tier.
 void finish_rehydration(Blob& blob, Time now);
 
 std::string_view name(BlobType type);
