@@ -11,13 +11,6 @@ thread_local Executor* current_executor = nullptr;
 Executor* Executor::current() { return current_executor; }
 void Executor::set_current(Executor* executor) { current_executor = executor; }
 
-void Executor::start_apart(Task<void> task) {
-  Executor* const before = current();
-  set_current(nullptr);
-  detach(std::move(task));
-  set_current(before);
-}
-
 void wake(std::vector<Wakeup>& wakeups) {
   std::stable_sort(wakeups.begin(), wakeups.end(), [](const Wakeup& a, const Wakeup& b) {
     return std::less<>{}(a.executor, b.executor);

@@ -32,9 +32,16 @@ class Executor {
   // The executor whose thread this is; null on threads that run none.
   static Executor* current();
 
-  // Starts a task that nobody awaits and that may outlive this thread's executor: after its first
-  // wait it goes on wherever that is completed, instead of here.
-  static void start_apart(Task<void> task);
+  // co_await Executor::yield(): goes on here after everything else that is ready; at once on
+  // threads that run none.
+  static auto yield() {
+    struct Awaiter {
+      bool await_ready() const noexcept { return current() == nullptr; }
+      void await_suspend(std::coroutine_handle<> coroutine) { current()->post(coroutine); }
+      void await_resume() const noexcept {}
+    };
+    return Awaiter{};
+  }
 
  protected:
   static void set_current(Executor* executor);

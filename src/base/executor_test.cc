@@ -143,27 +143,23 @@ TEST(Workers, ServeManyExecutorsAtOnce) {
   EXPECT_EQ(sum, kThreads * kTimes);
 }
 
-// Nothing is posted to the executor it was started on, which may be gone by then.
-TEST(Executor, StartedApartGoesOnWhereItsWaitEnds) {
-  std::optional<Pending<int>> wait(std::in_place);
-  std::thread::id ended;
-  const auto apart = [](Pending<int>& pending, std::thread::id& where) -> Task<void> {
-    EXPECT_EQ(Executor::current(), nullptr);
-    EXPECT_EQ(co_await pending, 7);
-    where = std::this_thread::get_id();
+TEST(Executor, YieldLetsOthersGoFirst) {
+  std::string order;
+  const auto count = [&](char name) -> Task<void> {
+    for (int i = 0; i < 3; ++i) {
+      order += name;
+      co_await Executor::yield();
+    }
   };
-  const auto start = [&]() -> Task<int> {
-    Executor* const mine = Executor::current();
-    Executor::start_apart(apart(*wait, ended));
-    EXPECT_EQ(Executor::current(), mine);
-    co_return 1;
+  const auto both = [&]() -> Task<int> {
+    detach(count('a'));
+    co_await count('b');
+    co_return 0;
   };
-  RunLoop::run(start());
-  EXPECT_EQ(ended, std::thread::id());
-  std::thread setter([&] { wait->set(7); });
-  const auto where = setter.get_id();
-  setter.join();
-  EXPECT_EQ(ended, where);
+  RunLoop::run(both());
+  EXPECT_EQ(order, "ababab");
+  detach(count('c'));  // No executor: nobody to wait for.
+  EXPECT_EQ(order, "abababccc");
 }
 
 TEST(RunLoop, IsCurrentWhileItRunsAndMayNest) {

@@ -56,17 +56,18 @@ class ListedHeads {
 // uncommitted blocks.
 class Names {
  public:
-  Names(const store::View& view, store::SpaceId space, const Listing& listing)
+  // From the name `first` on.
+  Names(const store::View& view, store::SpaceId space, const Listing& listing,
+        std::string_view first)
       : space_(space),
         listing_(listing),
+        reader_(listing),
         base_only_(!listing.shows.snapshots && !listing.shows.versions && !listing.shows.deleted),
-        heads_(view.scan(store::Range::partition_prefix(space, kHeads, listing.page.prefix))) {
-    if (listing.shows.uncommitted)
-      blocks_ = view.scan(store::Range::partition_prefix(space, kBlocks, listing.page.prefix));
+        heads_(view.scan(range(kHeads, first))) {
+    if (listing.shows.uncommitted) blocks_ = view.scan(range(kBlocks, first));
   }
 
-  // To the first name at or after this one, or after every name with this prefix.
-  void seek(std::string_view name) { move(store::partition_prefix_bytes(space_, kHeads, name)); }
+  // To the first name after every name with this prefix.
   void skip_prefix(std::string_view prefix) {
     move(store::after_prefix(store::partition_prefix_bytes(space_, kHeads, prefix)));
   }
@@ -76,6 +77,14 @@ class Names {
   bool valid() const {
     if (heads_->valid() && (!blocks_ || blocks_->valid())) return true;
     return status().ok() && (heads_->valid() || (blocks_ && blocks_->valid()));
+  }
+  // The next name. Only while valid.
+  std::string peek() const {
+    std::string name, with_blocks;
+    if (heads_->valid()) store::split_key(heads_->key(), name);
+    if (!blocks_ || !blocks_->valid()) return name;
+    store::split_key(blocks_->key(), with_blocks);
+    return heads_->valid() ? std::min(name, with_blocks) : with_blocks;
   }
   // Reads a name and those of its heads that are shown, and moves on to the next name. False when
   // there is nothing to show of it.
@@ -120,9 +129,14 @@ class Names {
     const auto value = heads_->value();
     if (!value) return value.error();
     ListedHead& head = heads.add();
-    if (!read_head(listing_, row, *value, head)) return store::Error::kCorrupt;
+    if (!reader_.read(row, *value, head)) return store::Error::kCorrupt;
     if (!is_shown(listing_, head)) heads.drop_last();
     return {};
+  }
+  store::Range range(store::Family family, std::string_view first) const {
+    auto range = store::Range::partition_prefix(space_, family, listing_.page.prefix);
+    range.from = std::max(range.from, store::partition_prefix_bytes(space_, family, first));
+    return range;
   }
   bool is_at_lead() const { return heads_->valid() && heads_->key().starts_with(lead_); }
   std::string after(std::string_view name) const {
@@ -139,6 +153,7 @@ class Names {
 
   const store::SpaceId space_;
   const Listing& listing_;
+  HeadReader reader_;
   const bool base_only_;  // Snapshots and versions are jumped over instead of read.
   std::unique_ptr<store::View::Cursor> heads_;
   std::unique_ptr<store::View::Cursor> blocks_;
@@ -159,7 +174,7 @@ Start parse_start(const std::string& marker) {
 }
 
 std::string write_start(const std::string& name, const ListedHead& head) {
-  return service::write_marker(name + kRowMark + (head.row.empty() ? "base" : head.row));
+  return name + kRowMark + (head.row.empty() ? "base" : head.row);
 }
 
 // Without what an earlier page already showed of this name.
@@ -171,65 +186,95 @@ std::span<const ListedHead> from_row(std::span<const ListedHead> heads, std::str
   return {first, heads.end()};
 }
 
+// Writes a part of a page.
 class Lister {
  public:
-  Lister(wire::XmlWriter& xml, const Listing& listing)
-      : xml_(xml), entries_(xml, listing), listing_(listing) {}
+  Lister(const service::Part& part, store::SpaceId space, const Listing& listing, Start start,
+         uint64_t count)
+      : part_(part),
+        listing_(listing),
+        start_(std::move(start)),
+        // The marker of a later page is behind where the first one started.
+        names_(part.view, space, listing, std::max(start_.name, listing.start_from)),
+        entries_(part.xml, listing),
+        count_(count) {}
 
-  store::Result<void> write(const store::View& view, store::SpaceId space) {
-    xml_.open("EnumerationResults")
-        .attribute("ServiceEndpoint", listing_.endpoint)
-        .attribute("ContainerName", listing_.container);
-    service::write_page(xml_, listing_.page);
-    xml_.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
-    auto next_marker = write_entries(view, space);
-    if (!next_marker) return next_marker.error();
-    xml_.close("Blobs").element("NextMarker", *next_marker).close("EnumerationResults");
-    return {};
+  store::Result<service::Progress> write() {
+    while (names_.valid()) {
+      auto shown = names_.take(name_, heads_);
+      if (!shown) return shown.error();
+      if (*shown) {
+        if (auto next = write_name()) return service::Progress{std::move(*next), count_, true};
+      }
+      if (part_.is_enough() && names_.valid())
+        return service::Progress{names_.peek(), count_, false};
+    }
+    if (auto status = names_.status(); !status) return status.error();
+    return service::Progress{"", count_, true};
   }
 
  private:
-  // Returns the marker of the next page, empty at the end.
-  store::Result<std::string> write_entries(const store::View& view, store::SpaceId space) {
-    const auto& page = listing_.page;
+  // Returns where the next page begins if this one is full before all is written.
+  std::optional<std::string> write_name() {
     const std::string& delimiter = listing_.delimiter;
-    Names names(view, space, listing_);
-    const Start start = parse_start(page.start);
-    // The marker of a later page is behind where the first one started.
-    const std::string& first = std::max(start.name, listing_.start_from);
-    if (!first.empty()) names.seek(first);
-    std::string name;
-    ListedHeads heads;
-    while (names.valid()) {
-      auto shown = names.take(name, heads);
-      if (!shown) return shown.error();
-      if (!*shown) continue;
-      const size_t cut =
-          delimiter.empty() ? std::string::npos : name.find(delimiter, page.prefix.size());
-      if (cut != std::string::npos) {
-        if (count_++ == page.most) return service::write_marker(name);
-        const auto prefix = std::string_view(name).substr(0, cut + delimiter.size());
-        entries_.write_prefix(prefix);
-        names.skip_prefix(prefix);
-      } else if (heads.shown().empty()) {
-        if (count_++ == page.most) return service::write_marker(name);
-        entries_.write_uncommitted(name);
-      } else {
-        const std::string_view row = name == start.name ? start.row : std::string_view();
-        for (const auto& head : from_row(heads.shown(), row)) {
-          if (count_++ == page.most) return write_start(name, head);
-          entries_.write(name, head);
-        }
+    const size_t cut =
+        delimiter.empty() ? std::string::npos : name_.find(delimiter, listing_.page.prefix.size());
+    if (cut != std::string::npos) {
+      if (!may_add()) return name_;
+      const auto prefix = std::string_view(name_).substr(0, cut + delimiter.size());
+      entries_.write_prefix(prefix);
+      names_.skip_prefix(prefix);
+    } else if (heads_.shown().empty()) {
+      if (!may_add()) return name_;
+      entries_.write_uncommitted(name_);
+    } else {
+      const std::string_view row = name_ == start_.name ? start_.row : std::string_view();
+      for (const auto& head : from_row(heads_.shown(), row)) {
+        if (!may_add()) return write_start(name_, head);
+        entries_.write(name_, head);
       }
     }
-    if (auto status = names.status(); !status) return status.error();
-    return std::string();
+    return std::nullopt;
+  }
+  bool may_add() {
+    if (count_ == listing_.page.most) return false;
+    ++count_;
+    return true;
   }
 
-  wire::XmlWriter& xml_;
-  EntryWriter entries_;
+  const service::Part& part_;
   const Listing& listing_;
-  uint64_t count_ = 0;
+  const Start start_;
+  Names names_;
+  EntryWriter entries_;
+  uint64_t count_;
+  std::string name_;  // The one being written, and its heads.
+  ListedHeads heads_;
+};
+
+class BlobList final : public service::Document {
+ public:
+  BlobList(Listing listing, store::SpaceId space) : listing_(std::move(listing)), space_(space) {}
+
+  void open(wire::XmlWriter& xml) const override {
+    xml.open("EnumerationResults")
+        .attribute("ServiceEndpoint", listing_.endpoint)
+        .attribute("ContainerName", listing_.container);
+    service::write_page(xml, listing_.page);
+    xml.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
+  }
+  store::Result<service::Progress> write_entries(const service::Part& part,
+                                                 const service::Progress& from) const override {
+    const std::string& start = from.next.empty() ? listing_.page.start : from.next;
+    return Lister(part, space_, listing_, parse_start(start), from.entries).write();
+  }
+  void close(wire::XmlWriter& xml, const service::Progress& end) const override {
+    xml.close("Blobs").element("NextMarker", end.next_marker()).close("EnumerationResults");
+  }
+
+ private:
+  const Listing listing_;
+  const store::SpaceId space_;
 };
 
 }  // namespace
@@ -243,19 +288,16 @@ Outcome list_blobs(Call& call) {
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
 
-  const Listing listing{std::move(*page),
-                        list_shows(*include),
-                        call.endpoint,
-                        call.target.container,
-                        std::string(call.query.get("delimiter")),
-                        std::string(call.query.get("startFrom")),
-                        call.version,
-                        call.now};
-  service::WriteDocument write = [listing, space = container->space](const store::View& view,
-                                                                     wire::XmlWriter& xml) {
-    return Lister(xml, listing).write(view, space);
-  };
-  co_return co_await service::reply_with_document(call, std::move(write));
+  Listing listing{std::move(*page),
+                  list_shows(*include),
+                  call.endpoint,
+                  call.target.container,
+                  std::string(call.query.get("delimiter")),
+                  std::string(call.query.get("startFrom")),
+                  call.version,
+                  call.now};
+  auto list = std::make_unique<const BlobList>(std::move(listing), container->space);
+  co_return co_await service::reply_with_document(call, std::move(list));
 }
 
 }  // namespace kyanite::blob

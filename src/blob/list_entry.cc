@@ -60,42 +60,48 @@ bool decode_again(std::string_view stored, T& value) {
   return store::FieldReader<true>::read(stored, value);
 }
 
+}  // namespace
+
+bool HeadReader::change(ListedHead::Decoded& decoded, std::string_view stored) {
+  if (decoded.number != 0 && stored == decoded.stored) return false;
+  decoded.stored.assign(stored);
+  decoded.number = ++last_number_;
+  return true;
+}
+
 // The MD5 is each blob's own, the rest mostly not.
-bool read_http(std::string_view stored, ListedHead& head) {
+bool HeadReader::read_http(std::string_view stored, ListedHead& head) {
   store::FieldReader<true> reader(stored);
   const size_t alike = stored.size() - reader.rest(kMd5Field).size();
   reader(kMd5Field, head.content_md5);
   if (!reader.ok()) return false;
-  if (stored.substr(0, alike) == head.http) return true;
-  head.http.assign(stored.substr(0, alike));
-  return decode_again(head.http, head.blob.http);
+  return !change(head.http, stored.substr(0, alike)) ||
+         decode_again(head.http.stored, head.blob.http);
 }
-}  // namespace
 
-bool read_head(const Listing& listing, std::string_view row, std::string_view stored,
-               ListedHead& head) {
+bool HeadReader::read(std::string_view row, std::string_view stored, ListedHead& head) {
   auto reader = store::read_again(stored);
   if (!reader) return false;
   OwnFields own;
   own.fields(*reader);
-  if (const auto others = reader->rest(Blob::kFirstOtherField); others != head.others) {
+  if (change(head.others, reader->rest(Blob::kFirstOtherField))) {
     head.blob.other_fields(*reader);
-    head.others.assign(others);
-    finish_rehydration(head.blob, listing.now);
+    finish_rehydration(head.blob, listing_.now);
   }
   if (!reader->ok() || !read_http(own.http, head)) return false;
-  head.row.assign(row);
+  if (!row.empty() || !head.row.empty()) head.row.assign(row);
   head.blob.type = own.type;
   head.created = own.created;
   head.changed = own.changed;
   head.length = own.content.bytes;
-  return !listing.shows.metadata || decode_again(own.metadata, head.blob.metadata);
+  return !listing_.shows.metadata || decode_again(own.metadata, head.blob.metadata);
 }
 
 bool is_shown(const Listing& listing, const ListedHead& head) {
   const ListShows& shows = listing.shows;
   if (head.blob.expires.set() && head.blob.expires <= listing.now) return false;
   if (head.blob.deleted.set() && !shows.deleted) return false;
+  if (head.row.empty()) return true;
   const auto instant = parse_row(head.row);
   if (instant.snapshot.set()) return shows.snapshots;
   if (instant.version.set()) return shows.versions;
@@ -187,7 +193,7 @@ void EntryWriter::write_name(std::string_view name) {
 }
 
 const EntryWriter::Http& EntryWriter::http(const ListedHead& head) {
-  if (http_ && http_->stored == head.http) return *http_;
+  if (http_ && http_->number == head.http.number) return *http_;
   const HttpProperties& http = head.blob.http;
   auto before = wire::XmlWriter::fragment();
   before.element("Content-Type", http.content_type);
@@ -197,18 +203,18 @@ const EntryWriter::Http& EntryWriter::http(const ListedHead& head) {
   auto behind = wire::XmlWriter::fragment();
   behind.element("Cache-Control", http.cache_control);
   behind.element("Content-Disposition", http.content_disposition);
-  return http_.emplace(Http{head.http, before.take(), behind.take()});
+  return http_.emplace(Http{head.http.number, before.take(), behind.take()});
 }
 
 const EntryWriter::Others& EntryWriter::others(const ListedHead& head) {
   const bool is_base = head.row.empty();
-  if (others_ && others_->type == head.blob.type && others_->is_base == is_base &&
-      others_->stored == head.others) {
+  if (others_ && others_->number == head.others.number && others_->type == head.blob.type &&
+      others_->is_base == is_base) {
     return *others_;
   }
   auto written = wire::XmlWriter::fragment();
   write_others(written, listing_, head);
-  return others_.emplace(Others{head.others, head.blob.type, is_base, written.take()});
+  return others_.emplace(Others{head.others.number, head.blob.type, is_base, written.take()});
 }
 
 // The bulk of a listing, so it is put together in one go.

@@ -45,20 +45,39 @@ struct Listing {
 // A head as a listing reads it. Of the blob it has what many blobs have alike, which is decoded
 // only when its stored bytes are not those of the last head read into this one.
 struct ListedHead {
+  // Stored bytes that were decoded, and a number that no other bytes have.
+  struct Decoded {
+    std::string stored;
+    uint64_t number = 0;
+  };
   std::string row;
   Time created;
   Time changed;
   uint64_t length = 0;
   std::string content_md5;
-  Blob blob;           // type, http but for the MD5, metadata where shown, and other_fields()
-  std::string http;    // The stored bytes of blob.http,
-  std::string others;  // and of the other fields.
+  Blob blob;       // type, http but for the MD5, metadata where shown, and other_fields()
+  Decoded http;    // blob.http
+  Decoded others;  // the other fields
 };
-// False when the stored bytes are no blob.
-bool read_head(const Listing& listing, std::string_view row, std::string_view stored,
-               ListedHead& head);
+
+// Each head is read by one reader only.
+class HeadReader {
+ public:
+  explicit HeadReader(const Listing& listing) : listing_(listing) {}
+  // False when the stored bytes are no blob.
+  bool read(std::string_view row, std::string_view stored, ListedHead& head);
+
+ private:
+  bool read_http(std::string_view stored, ListedHead& head);
+  // Whether the bytes have to be decoded, as they are others than last time.
+  bool change(ListedHead::Decoded& decoded, std::string_view stored);
+
+  const Listing& listing_;
+  uint64_t last_number_ = 0;
+};
 bool is_shown(const Listing& listing, const ListedHead& head);
 
+// Writes heads that one reader read.
 class EntryWriter {
  public:
   EntryWriter(wire::XmlWriter& xml, const Listing& listing) : xml_(xml), listing_(listing) {}
@@ -70,12 +89,12 @@ class EntryWriter {
  private:
   // What was written of the last blob, before and behind its MD5: most blobs have the same.
   struct Http {
-    std::string stored;
+    uint64_t number;
     std::string before;
     std::string behind;
   };
   struct Others {
-    std::string stored;
+    uint64_t number;
     BlobType type;
     bool is_base;
     std::string written;

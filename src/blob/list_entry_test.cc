@@ -79,12 +79,13 @@ TEST(EntryWriter, WritesEachBlobAsIfItWereTheFirst) {
     const Listing listing = listing_of(everything);
     auto xml = wire::XmlWriter::fragment();
     EntryWriter entries(xml, listing);
+    HeadReader reader(listing);
     ListedHead used;
     for (const auto& row : varied_rows()) {
       const std::string stored = store::encode(row.blob);
-      ASSERT_TRUE(read_head(listing, row.row, stored, used));
+      ASSERT_TRUE(reader.read(row.row, stored, used));
       ListedHead fresh;
-      ASSERT_TRUE(read_head(listing, row.row, stored, fresh));
+      ASSERT_TRUE(HeadReader(listing).read(row.row, stored, fresh));
       auto alone = wire::XmlWriter::fragment();
       EntryWriter first(alone, listing);
       ASSERT_EQ(written(entries, xml, row, used), written(first, alone, row, fresh)) << row.name;
@@ -120,7 +121,7 @@ TEST(EntryWriter, WritesWhatIsStored) {
   for (const auto& [stored, text] : cases) {
     blob.http.content_md5 = stored;
     ListedHead head;
-    ASSERT_TRUE(read_head(listing, "", store::encode(blob), head));
+    ASSERT_TRUE(HeadReader(listing).read("", store::encode(blob), head));
     auto xml = wire::XmlWriter::fragment();
     EntryWriter(xml, listing).write("x", head);
     EXPECT_EQ(xml.take(), before + text + behind);
@@ -128,16 +129,17 @@ TEST(EntryWriter, WritesWhatIsStored) {
 }
 
 // Every beginning of a record that is not one is refused or reads as less, but never breaks.
-TEST(ReadHead, RefusesWhatIsNoBlob) {
+TEST(HeadReader, RefusesWhatIsNoBlob) {
   const Listing listing = listing_of(true);
   const std::string stored = store::encode(varied_rows()[30].blob);
   ListedHead head;
-  EXPECT_FALSE(read_head(listing, "", "", head));
-  EXPECT_FALSE(read_head(listing, "", "\x7f", head));
+  EXPECT_FALSE(HeadReader(listing).read("", "", head));
+  EXPECT_FALSE(HeadReader(listing).read("", "\x7f", head));
   for (size_t length = 1; length < stored.size(); ++length) {
     const std::string_view part = std::string_view(stored).substr(0, length);
     ListedHead fresh;
-    EXPECT_EQ(read_head(listing, "", part, fresh), store::decode<Blob>(part).has_value()) << length;
+    EXPECT_EQ(HeadReader(listing).read("", part, fresh), store::decode<Blob>(part).has_value())
+        << length;
   }
 }
 

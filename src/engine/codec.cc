@@ -62,6 +62,8 @@ std::optional<store::Record> decode_record(std::string_view bytes) {
 }
 
 std::optional<std::string_view> decode_value(std::string_view bytes) {
+  // Without refs, as most are.
+  if (bytes.size() > 2 && bytes[0] == kVersion && bytes[1] == 0) return bytes.substr(2);
   const bool whole = read_head(bytes, [](const store::Ref&) {});
   if (!whole || bytes.empty()) return std::nullopt;
   return bytes;

@@ -14,6 +14,23 @@ namespace kyanite::engine {
 
 using store::RecordPtr;
 
+namespace {
+
+class EngineSnapshot final : public store::Snapshot {
+ public:
+  EngineSnapshot(Records& records, Workers& workers) : kept_(records), workers_(workers) {}
+  Task<store::Result<void>> read(store::Look look) override {
+    if (auto looked = kept_.look_in_memory(look)) co_return *looked;
+    co_return co_await workers_.run([&] { return kept_.look(look); });
+  }
+
+ private:
+  Records::Kept kept_;
+  Workers& workers_;
+};
+
+}  // namespace
+
 // In the order of construction: later ones use earlier ones and are stopped first.
 struct Engine::Parts {
   Parts(Options options, Location where, std::unique_ptr<Records> opened_records,
@@ -67,9 +84,12 @@ Task<store::Result<RecordPtr>> Engine::get(const store::Key& key) {
   co_return std::move(*record);
 }
 
-Task<store::Result<void>> Engine::read(
-    std::function<store::Result<void>(const store::View&)> look) {
+Task<store::Result<void>> Engine::read(store::Look look) {
   co_return co_await parts_->workers.run([&] { return parts_->records->read(look); });
+}
+
+std::unique_ptr<store::Snapshot> Engine::snapshot() {
+  return std::make_unique<EngineSnapshot>(*parts_->records, parts_->workers);
 }
 
 Task<store::Result<void>> Engine::commit(store::Commit commit) {

@@ -2,10 +2,11 @@
 // process.
 //
 //   get      record cache, else RocksDB
-//   read     a RocksDB snapshot, on a worker
+//   read     a RocksDB snapshot, on a worker; a kept snapshot also right here, what is in memory
 //   commit   [syncer: bytes durable ->] committer: guards checked, one synced batch for all that
-//   wait -> cache append   a worker writes the run to an extent sweep    extents lose what no
-//   record lists
+//            wait -> cache
+//   append   a worker writes the run to an extent
+//   sweep    extents lose what no record lists
 //
 // docs/formats/engine.md describes what is on the disk.
 #pragma once
@@ -38,8 +39,8 @@ class Engine final : public store::Store {
   ~Engine() override;
 
   Task<store::Result<store::RecordPtr>> get(const store::Key& key) override;
-  Task<store::Result<void>> read(
-      std::function<store::Result<void>(const store::View&)> look) override;
+  Task<store::Result<void>> read(store::Look look) override;
+  std::unique_ptr<store::Snapshot> snapshot() override;
   Task<store::Result<void>> commit(store::Commit commit) override;
   Task<store::Result<store::Ref>> append(Buffer bytes) override;
   Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,

@@ -178,6 +178,35 @@ TEST_F(LogFaults, NoSpaceIsSaidAndOverAsSoonAsThereIsSome) {
   EXPECT_GE(engine_->metrics().failed_commits, 2u);
 }
 
+TEST_F(LogFaults, SnapshotsEndWithARepair) {
+  const auto seen_by = [](store::Snapshot& snapshot) {
+    return RunLoop::run(snapshot.read([](const store::View& view) -> store::Result<void> {
+      auto got = view.get(test_key("a"));
+      if (!got) return got.error();
+      EXPECT_EQ((*got)->value, "1");
+      return {};
+    }));
+  };
+  ASSERT_TRUE(put(*engine_, "a", "1").ok());
+  const auto used = engine_->snapshot();
+  const auto unused = engine_->snapshot();
+  auto dropped = engine_->snapshot();
+  EXPECT_TRUE(seen_by(*used).ok());
+  EXPECT_TRUE(seen_by(*dropped).ok());
+  fail_log(os::Call::kWrite, EIO);
+  EXPECT_FALSE(put(*engine_, "b", "1").ok());
+  EXPECT_TRUE(seen_by(*used).ok()) << "reading goes on";
+  os::set_fault_hook({});
+  while (!put(*engine_, "b", "2").ok()) {
+  }
+  ASSERT_GE(engine_->metrics().repairs, 1u);
+  EXPECT_EQ(seen_by(*used).error(), Error::kIo);
+  dropped.reset();
+  EXPECT_EQ(seen_by(*used).error(), Error::kIo);
+  EXPECT_TRUE(seen_by(*unused).ok());
+  EXPECT_TRUE(seen_by(*engine_->snapshot()).ok());
+}
+
 TEST_F(LogFaults, AFailedSyncIsNeverAcknowledged) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
   fail_log(os::Call::kSync, EIO);

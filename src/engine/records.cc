@@ -52,17 +52,38 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
   return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
 }
 
+// What a look in memory has used up. It must not wait for the device, and not keep its thread long.
+class Budget {
+ public:
+  static constexpr uint32_t kSeek = 16;  // as many steps as a seek costs
+  static constexpr uint32_t kEnough = 1024;
+  static constexpr uint32_t kMost = 4096;
+
+  void spend(uint32_t steps) { spent_ += steps; }
+  bool enough() const { return spent_ >= kEnough; }
+  // The look cannot go on in memory: what it does from here on is for nothing.
+  void miss() { missed_ = true; }
+  bool missed() const { return missed_ || spent_ > kMost; }
+
+ private:
+  uint32_t spent_ = 0;
+  bool missed_ = false;
+};
+
 class RecordCursor final : public store::View::Cursor {
  public:
-  RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range)
-      : range_(range), end_(range_.to) {
+  // With a budget, in memory only.
+  RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range,
+               Budget* budget)
+      : range_(range), end_(range_.to), budget_(budget) {
     if (!range_.to.empty()) options.iterate_upper_bound = &end_;
     options.ignore_range_deletions = true;  // There are none: looking for them costs each step.
     iterator_.reset(database.NewIterator(options));
     iterator_->Seek(range_.from);
+    moved(Budget::kSeek);
   }
-  bool valid() const override { return iterator_->Valid(); }
-  std::string_view key() const override { return iterator_->key().ToStringView(); }
+  bool valid() const override { return valid_; }
+  std::string_view key() const override { return key_; }
   store::Result<RecordPtr> record() const override {
     return record_of(Status::OK(), iterator_->value());
   }
@@ -71,39 +92,68 @@ class RecordCursor final : public store::View::Cursor {
     if (!value) return unknown_format();
     return *value;
   }
-  void next() override { iterator_->Next(); }
+  void next() override {
+    iterator_->Next();
+    moved(1);
+  }
   void seek(std::string_view key) override {
     iterator_->Seek(std::max<std::string_view>(key, range_.from));
+    moved(Budget::kSeek);
   }
   store::Result<void> status() const override {
+    if (budget_ != nullptr && budget_->missed()) return Error::kIo;
     if (iterator_->status().ok()) return {};
     log_error("scanning records: " + iterator_->status().ToString());
     return error_of(iterator_->status());
   }
 
  private:
+  void moved(uint32_t steps) {
+    valid_ = iterator_->Valid();
+    if (valid_) key_ = iterator_->key().ToStringView();
+    if (budget_ == nullptr) return;
+    budget_->spend(steps);
+    if (!valid_ && iterator_->status().IsIncomplete()) budget_->miss();
+    if (budget_->missed()) valid_ = false;
+  }
+
   const store::Range range_;
   const Slice end_;  // The iterator keeps a pointer to it.
+  Budget* const budget_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
+  bool valid_ = false;
+  std::string_view key_;
 };
 
 class RecordView final : public store::View {
  public:
-  RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot) : database_(database) {
+  // With a budget, in memory only.
+  RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot, Budget* budget = nullptr)
+      : database_(database), budget_(budget) {
     options_.snapshot = snapshot;
+    if (budget_ == nullptr) return;
+    options_.read_tier = rocksdb::kBlockCacheTier;
+    options_.background_purge_on_iterator_cleanup = true;
   }
   store::Result<RecordPtr> get(const store::Key& key) const override {
     PinnableSlice bytes;
     const auto status =
         database_.Get(options_, database_.DefaultColumnFamily(), key.bytes(), &bytes);
+    if (budget_ != nullptr) {
+      budget_->spend(Budget::kSeek);
+      if (status.IsIncomplete()) budget_->miss();
+      if (budget_->missed()) return Error::kIo;
+    }
     return record_of(status, bytes);
   }
   std::unique_ptr<Cursor> scan(const store::Range& range) const override {
-    return std::make_unique<RecordCursor>(database_, options_, range);
+    return std::make_unique<RecordCursor>(database_, options_, range, budget_);
   }
+  bool enough() const override { return budget_ != nullptr && budget_->enough(); }
 
  private:
   rocksdb::DB& database_;
+  Budget* const budget_;
   ReadOptions options_;
 };
 
@@ -149,6 +199,8 @@ rocksdb::Options Records::options() const {
   options.max_write_buffer_number = 3;
   options.max_total_wal_size = 4 * kWriteBufferBytes;
   options.max_background_jobs = 2;
+  // Every file more makes a listing a tenth slower. Records are small, so merging early is cheap.
+  options.level0_file_num_compaction_trigger = 2;
   options.max_open_files = 512;
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = rocksdb::kLZ4Compression;
@@ -207,12 +259,49 @@ std::optional<store::Result<RecordPtr>> Records::get_in_memory(std::string_view 
   return record_of(status, bytes);
 }
 
-store::Result<void> Records::read(
-    const std::function<store::Result<void>(const store::View&)>& look) {
+store::Result<void> Records::read(const store::Look& look) {
   const Reading reading(*this);
   if (!reading.allowed()) return Error::kIo;
   rocksdb::ManagedSnapshot snapshot(&reading.database());
   return look(RecordView(reading.database(), snapshot.snapshot()));
+}
+
+// No gate: what is still in the list is of the database that is open.
+Records::Kept::~Kept() {
+  std::lock_guard lock(records_.kept_mutex_);
+  const auto found = records_.kept_.find(number_);
+  if (found == records_.kept_.end()) return;
+  records_.database_->ReleaseSnapshot(found->second);
+  records_.kept_.erase(found);
+}
+
+const rocksdb::Snapshot* Records::Kept::snapshot(rocksdb::DB& database) {
+  std::lock_guard lock(records_.kept_mutex_);
+  if (number_ == 0) {
+    number_ = ++records_.last_kept_;
+    records_.kept_.emplace(number_, database.GetSnapshot());
+  }
+  const auto found = records_.kept_.find(number_);
+  return found == records_.kept_.end() ? nullptr : found->second;
+}
+
+store::Result<void> Records::Kept::look(const store::Look& look) {
+  const Reading reading(records_);
+  if (!reading.allowed()) return Error::kIo;
+  const auto* taken = snapshot(reading.database());
+  if (taken == nullptr) return Error::kIo;
+  return look(RecordView(reading.database(), taken));
+}
+
+std::optional<store::Result<void>> Records::Kept::look_in_memory(const store::Look& look) {
+  const Reading reading(records_, std::try_to_lock);
+  if (!reading.allowed()) return std::nullopt;
+  const auto* taken = snapshot(reading.database());
+  if (taken == nullptr) return Error::kIo;
+  Budget budget;
+  auto looked = look(RecordView(reading.database(), taken, &budget));
+  if (budget.missed()) return std::nullopt;
+  return looked;
 }
 
 store::Result<void> Records::scan_all(
@@ -246,6 +335,12 @@ store::Result<void> Records::write(rocksdb::WriteBatch& batch) {
   return *broken_;
 }
 
+void Records::release_kept() {
+  std::lock_guard lock(kept_mutex_);
+  for (const auto& [number, snapshot] : kept_) database_->ReleaseSnapshot(snapshot);
+  kept_.clear();
+}
+
 bool Records::has_room() const {
   auto free = os::free_bytes(directory_);
   // Opening writes the recovered memtable out and begins a log.
@@ -265,6 +360,7 @@ store::Result<void> Records::repair() {
   closing_ = true;
   std::unique_lock gate(gate_);
   closing_ = false;
+  release_kept();
   database_.reset();
   const auto problem = open_database();
   if (!problem) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@ namespace rocksdb {
 class Cache;
 class DB;
 class Env;
+class Snapshot;
 class WriteBatch;
 struct Options;
 }  // namespace rocksdb
@@ -35,7 +37,8 @@ class Records {
   std::optional<store::Result<store::RecordPtr>> get_in_memory(std::string_view key);
 
   // Runs `look` over a snapshot.
-  store::Result<void> read(const std::function<store::Result<void>(const store::View&)>& look);
+  store::Result<void> read(const store::Look& look);
+  class Kept;
   // Hands every key and its stored bytes to `see`, over one snapshot and past the block cache;
   // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile.
   store::Result<void> scan_all(const std::function<bool(std::string_view, std::string_view)>& see);
@@ -53,6 +56,7 @@ class Records {
   Records(std::string directory, size_t block_cache_bytes);
   rocksdb::Options options() const;
   std::optional<std::string> open_database();  // The reason why not.
+  void release_kept();
   bool has_room() const;
 
   const std::string directory_;
@@ -66,11 +70,38 @@ class Records {
   std::atomic<bool> closing_{false};
   std::unique_ptr<rocksdb::DB> database_;  // Null when it could not be opened again.
 
+  // Those of the database as it is open now, by number: a repair releases them all.
+  std::mutex kept_mutex_;
+  std::map<uint64_t, const rocksdb::Snapshot*> kept_;
+  uint64_t last_kept_ = 0;
+
   // The committer's own.
   std::optional<store::Error> broken_;
   std::chrono::steady_clock::time_point next_repair_{};
   std::chrono::milliseconds repair_delay_{0};
   std::atomic<uint64_t> repairs_{0};
+};
+
+// A snapshot of the records as they were at the first look. Used by one at a time; ends before the
+// records do.
+class Records::Kept {
+ public:
+  explicit Kept(Records& records) : records_(records) {}
+  ~Kept();
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+
+  // kIo once a repair has been between two looks.
+  store::Result<void> look(const store::Look& look);
+  // As look, without waiting for the device or for a repair and without taking long: nothing when
+  // it would have to. `look` may have run for a while by then.
+  std::optional<store::Result<void>> look_in_memory(const store::Look& look);
+
+ private:
+  const rocksdb::Snapshot* snapshot(rocksdb::DB& database);  // Null once it is gone.
+
+  Records& records_;
+  uint64_t number_ = 0;  // Zero until the first look.
 };
 
 }  // namespace kyanite::engine

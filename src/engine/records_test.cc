@@ -55,6 +55,72 @@ TEST(Records, WhatIsNoRecordIsCorruptAndStopsTheSweep) {
   EXPECT_TRUE(engine->sweep_now().ok());
 }
 
+// Looks at all rows of a test's space; how often the look ran until it was through.
+struct Looked {
+  store::Result<void> how;
+  int times = 0;
+  int rows = 0;
+};
+Looked look(store::Snapshot& snapshot, bool until_enough = false) {
+  Looked looked;
+  looked.how = RunLoop::run(snapshot.read([&](const store::View& view) -> store::Result<void> {
+    ++looked.times;
+    looked.rows = 0;
+    auto cursor = view.scan(store::Range::space(1));
+    for (; cursor->valid(); cursor->next()) {
+      ++looked.rows;
+      if (until_enough && view.enough()) return {};
+    }
+    return cursor->status();
+  }));
+  return looked;
+}
+
+TEST(Snapshots, AreLookedAtHereWhatIsInMemoryAndOnAWorkerElse) {
+  TestLocation location;
+  auto engine = location.open();
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(put(*engine, "row" + std::to_string(i), "v").ok());
+  {
+    const auto snapshot = engine->snapshot();
+    const auto warm = look(*snapshot);
+    ASSERT_TRUE(warm.how.ok());
+    EXPECT_EQ(warm.times, 1) << "in the memtable";
+    EXPECT_EQ(warm.rows, 300);
+  }
+  engine.reset();  // Opening writes the log's records to a file.
+  engine = location.open();
+  const auto snapshot = engine->snapshot();
+  const auto cold = look(*snapshot);
+  ASSERT_TRUE(cold.how.ok());
+  EXPECT_EQ(cold.times, 2) << "not in memory";
+  EXPECT_EQ(cold.rows, 300);
+  const auto again = look(*snapshot);
+  ASSERT_TRUE(again.how.ok());
+  EXPECT_EQ(again.times, 1) << "in the block cache";
+  EXPECT_EQ(again.rows, 300);
+}
+
+TEST(Snapshots, ALookDoesNotKeepItsThreadForLong) {
+  TestLocation location;
+  const auto engine = location.open();
+  constexpr int kRows = 6000;
+  store::Commit commit;
+  for (int i = 0; i < kRows; ++i) {
+    commit.writes.push_back({store::Key(1, 'r', "p", std::to_string(i)), store::record_of("v")});
+  }
+  ASSERT_TRUE(RunLoop::run(engine->commit(std::move(commit))).ok());
+  const auto snapshot = engine->snapshot();
+  const auto part = look(*snapshot, true);
+  ASSERT_TRUE(part.how.ok());
+  EXPECT_EQ(part.times, 1);
+  EXPECT_GT(part.rows, 100);
+  EXPECT_LT(part.rows, 2000);
+  const auto whole = look(*snapshot);
+  ASSERT_TRUE(whole.how.ok());
+  EXPECT_EQ(whole.times, 2) << "too much for here";
+  EXPECT_EQ(whole.rows, kRows);
+}
+
 constexpr int kMany = 320;
 std::string large_value(int i) { return pattern(128 * 1024, static_cast<uint64_t>(i)); }
 

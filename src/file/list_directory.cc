@@ -79,10 +79,9 @@ void write_entry(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   xml.close(tag);
 }
 
-// One page, apart from the request for it.
-class Listing {
+class EntryList final : public service::Document {
  public:
-  Listing(const Call& call, service::Page page, const Shows& shows, Located located)
+  EntryList(const Call& call, service::Page page, const Shows& shows, Located located)
       : endpoint_(call.endpoint),
         share_(call.target.container),
         snapshot_(call.target.snapshot),
@@ -94,16 +93,7 @@ class Listing {
     if (!tree.shown) delete_pending_ = open_files(call).delete_pending(tree.space());
   }
 
-  store::Result<void> write(const store::View& view, wire::XmlWriter& xml) const {
-    open_page(xml);
-    auto next_marker = write_entries(view, xml);
-    if (!next_marker) return next_marker.error();
-    xml.close("Entries").element("NextMarker", *next_marker).close("EnumerationResults");
-    return {};
-  }
-
- private:
-  void open_page(wire::XmlWriter& xml) const {
+  void open(wire::XmlWriter& xml) const override {
     xml.open("EnumerationResults")
         .attribute("ServiceEndpoint", endpoint_)
         .attribute("ShareName", share_);
@@ -117,21 +107,28 @@ class Listing {
     if (shows_.ids) xml.element("DirectoryId", located_.found.entry->id);
     xml.open("Entries");
   }
-  // Returns the marker of the next page, empty at the end.
-  store::Result<std::string> write_entries(const store::View& view, wire::XmlWriter& xml) const {
-    ShownEntries entries(view, located_.tree, located_.found.entry->id, fold(page_.prefix),
-                         page_.start);
-    uint64_t count = 0;
+  store::Result<service::Progress> write_entries(const service::Part& part,
+                                                 const service::Progress& from) const override {
+    ShownEntries entries(part.view, located_.tree, located_.found.entry->id, fold(page_.prefix),
+                         from.next.empty() ? page_.start : from.next);
+    uint64_t count = from.entries;
     while (true) {
       auto entry = entries.next();
       if (!entry) return entry.error();
-      if (!*entry) return std::string();
+      if (!*entry) return service::Progress{"", count, true};
       if (delete_pending_.contains((*entry)->id)) continue;
-      if (count++ == page_.most) return service::write_marker(fold((*entry)->name));
-      write_entry(xml, shows_, **entry);
+      const bool page_is_full = count == page_.most;
+      if (page_is_full || (part.is_enough() && count > from.entries))
+        return service::Progress{fold((*entry)->name), count, page_is_full};
+      write_entry(part.xml, shows_, **entry);
+      ++count;
     }
   }
+  void close(wire::XmlWriter& xml, const service::Progress& end) const override {
+    xml.close("Entries").element("NextMarker", end.next_marker()).close("EnumerationResults");
+  }
 
+ private:
   const std::string endpoint_;
   const std::string share_;
   const std::string snapshot_;
@@ -160,12 +157,9 @@ Outcome list_directory(Call& call) {
   if (!is_valid_utf8(page->prefix)) co_return wire::invalid_query("prefix", page->prefix);
   auto located = co_await read_directory(call);
   if (!located) co_return located.error();
-  const auto listing =
-      std::make_shared<const Listing>(call, std::move(*page), *shows, std::move(*located));
-  service::WriteDocument write = [listing](const store::View& view, wire::XmlWriter& xml) {
-    return listing->write(view, xml);
-  };
-  co_return co_await service::reply_with_document(call, std::move(write));
+  auto list =
+      std::make_unique<const EntryList>(call, std::move(*page), *shows, std::move(*located));
+  co_return co_await service::reply_with_document(call, std::move(list));
 }
 
 }  // namespace kyanite::file

@@ -259,6 +259,62 @@ TEST_P(StoreContract, AViewIsOneSnapshot) {
   EXPECT_EQ(rows(Range::rows(7, 'r', "p")).size(), 51u);
 }
 
+TEST_P(StoreContract, ASnapshotIsTheSameInEveryLook) {
+  for (int i = 100; i < 150; ++i) ASSERT_EQ(put(key(std::to_string(i)), "old"), "ok");
+  const auto snapshot = store_.snapshot();
+  ASSERT_EQ(put(key("120"), "new"), "ok");  // The first look takes it.
+  for (int look = 0; look < 3; ++look) {
+    int count = 0;
+    auto seen = RunLoop::run(snapshot->read([&](const View& view) -> Result<void> {
+      count = 0;  // A look may run twice.
+      auto cursor = view.scan(Range::rows(7, 'r', "p"));
+      for (; cursor->valid(); cursor->next(), ++count) {
+        auto record = cursor->record();
+        if (!record) return record.error();
+        EXPECT_EQ((*record)->value, count == 20 ? "new" : "old");
+      }
+      auto got = view.get(key("121"));
+      if (!got) return got.error();
+      EXPECT_EQ((*got)->value, "old");
+      return cursor->status();
+    }));
+    EXPECT_TRUE(seen.ok());
+    EXPECT_EQ(count, 50);
+    ASSERT_EQ(put(key("121"), "new"), "ok");
+    ASSERT_EQ(put(key("more" + std::to_string(look)), "new"), "ok");
+  }
+  EXPECT_EQ(value(key("121")), "new");
+}
+
+TEST_P(StoreContract, SnapshotsAreNotInTheWayOfEachOther) {
+  std::vector<std::unique_ptr<Snapshot>> snapshots;
+  const auto seen_by = [&](Snapshot& snapshot) {
+    std::string seen;
+    const auto looked = RunLoop::run(snapshot.read([&](const View& view) -> Result<void> {
+      auto got = view.get(key("k"));
+      if (!got) return got.error();
+      seen = (*got)->value;
+      return {};
+    }));
+    return looked.ok() ? seen : describe(looked.error());
+  };
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(put(key("k"), std::to_string(i)), "ok");
+    snapshots.push_back(store_.snapshot());
+    EXPECT_EQ(seen_by(*snapshots.back()), std::to_string(i));
+  }
+  for (size_t i = 0; i < 20; i += 2) snapshots[i].reset();
+  for (size_t i = 1; i < 20; i += 2) EXPECT_EQ(seen_by(*snapshots[i]), std::to_string(i));
+  store_.snapshot();  // One that is never looked at.
+}
+
+TEST_P(StoreContract, ErrorsOfASnapshotsLookComeBack) {
+  auto seen = RunLoop::run(
+      store_.snapshot()->read([](const View&) -> Result<void> { return Error::kCorrupt; }));
+  ASSERT_FALSE(seen.ok());
+  EXPECT_EQ(seen.error(), Error::kCorrupt);
+}
+
 TEST_P(StoreContract, ErrorsOfTheLookComeBack) {
   auto seen =
       RunLoop::run(store_.read([](const View&) -> Result<void> { return Error::kCorrupt; }));

@@ -140,13 +140,13 @@ struct FieldClearer {
 template <bool kAgain>
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view in) : in_(in) {}
+  explicit FieldReader(std::string_view in) : at_(in.data()), end_(at_ + in.size()) {}
 
   template <class T>
   [[gnu::always_inline]] void operator()(uint32_t tag, T& value) {
     if (tag_ < tag) advance_to(tag);
     if (tag_ == tag) {
-      if (!read(payload_, value)) fail();
+      if (!read({payload_, static_cast<size_t>(at_ - payload_)}, value)) fail();
     } else if constexpr (kAgain) {
       FieldClearer()(tag, value);
     }
@@ -155,9 +155,8 @@ class FieldReader {
   // The bytes of all fields from this tag on, which must not have been read yet.
   std::string_view rest(uint32_t tag) {
     if (tag_ < tag) advance_to(tag);
-    const char* const end = in_.data() + in_.size();
     return tag_ == kNoTag ? std::string_view()
-                          : std::string_view(field_, static_cast<size_t>(end - field_));
+                          : std::string_view(field_, static_cast<size_t>(end_ - field_));
   }
 
   template <class T>
@@ -213,25 +212,31 @@ class FieldReader {
     tag_ = kNoTag;
   }
   void advance() {
-    if (in_.empty()) {
+    if (at_ == end_) {
       tag_ = kNoTag;
       return;
     }
-    field_ = in_.data();
+    field_ = at_;
     uint64_t tag = 0;
     uint64_t length = 0;
-    if (in_.size() >= 2 && ((in_[0] | in_[1]) & 0x80) == 0) {
+    if (end_ - at_ >= 2 && ((at_[0] | at_[1]) & 0x80) == 0) {
       // Mostly both are short.
-      tag = static_cast<uint8_t>(in_[0]);
-      length = static_cast<uint8_t>(in_[1]);
-      in_.remove_prefix(2);
-    } else if (!read_varint(in_, tag) || !read_varint(in_, length)) {
+      tag = static_cast<uint8_t>(at_[0]);
+      length = static_cast<uint8_t>(at_[1]);
+      at_ += 2;
+    } else if (!read_long_head(tag, length)) {
       return fail();
     }
-    if (tag <= tag_ || tag >= kNoTag || length > in_.size()) return fail();
+    if (tag <= tag_ || tag >= kNoTag || length > static_cast<size_t>(end_ - at_)) return fail();
     tag_ = static_cast<uint32_t>(tag);
-    payload_ = {in_.data(), length};
-    in_.remove_prefix(length);
+    payload_ = at_;
+    at_ += length;
+  }
+  bool read_long_head(uint64_t& tag, uint64_t& length) {
+    std::string_view in(at_, static_cast<size_t>(end_ - at_));
+    if (!read_varint(in, tag) || !read_varint(in, length)) return false;
+    at_ = in.data();
+    return true;
   }
 
   template <class T>
@@ -243,10 +248,11 @@ class FieldReader {
     return true;
   }
 
-  std::string_view in_;
+  const char* at_;  // Behind the field of that tag:
+  const char* const end_;
   uint32_t tag_ = 0;
-  const char* field_ = nullptr;  // Where the one of that tag begins.
-  std::string_view payload_;
+  const char* field_ = nullptr;    // where it begins,
+  const char* payload_ = nullptr;  // and its payload.
   bool ok_ = true;
 };
 

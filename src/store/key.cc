@@ -24,15 +24,16 @@ void append_prefix(std::string& out, SpaceId space, Family family, std::string_v
   append_escaped(out, partition);
 }
 
-// Where the row begins.
-size_t partition_end(std::string_view bytes) {
-  size_t at = kPartitionStart;
+// Where the row begins; `zero` is the first one in the partition or behind it.
+size_t partition_end(std::string_view bytes, size_t zero) {
   while (true) {
-    at = bytes.find('\0', at);
-    CHECK(at != std::string_view::npos && at + 1 < bytes.size());
-    if (bytes[at + 1] == '\x01') return at + 2;
-    at += 2;
+    CHECK(zero != std::string_view::npos && zero + 1 < bytes.size());
+    if (bytes[zero + 1] == '\x01') return zero + 2;
+    zero = bytes.find('\0', zero + 2);
   }
+}
+size_t partition_end(std::string_view bytes) {
+  return partition_end(bytes, bytes.find('\0', kPartitionStart));
 }
 }  // namespace
 
@@ -59,9 +60,9 @@ Key Key::from_bytes(std::string bytes) {
 SpaceId Key::space() const { return read_be64(bytes_.data()); }
 
 std::string_view split_key(std::string_view bytes, std::string& partition) {
-  const size_t end = partition_end(bytes);
-  const std::string_view escaped = bytes.substr(kPartitionStart, end - 2 - kPartitionStart);
   const size_t zero = bytes.find('\0', kPartitionStart);
+  const size_t end = partition_end(bytes, zero);
+  const std::string_view escaped = bytes.substr(kPartitionStart, end - 2 - kPartitionStart);
   partition.assign(escaped.substr(0, zero - kPartitionStart));
   for (size_t i = partition.size(); i < escaped.size(); ++i) {
     partition.push_back(escaped[i]);

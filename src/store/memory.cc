@@ -18,9 +18,13 @@ bool same(const RecordPtr& a, const RecordPtr& b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
+// Few, so that tests go on in another look often.
+constexpr size_t kMovesPerLook = 64;
+
 class MemoryCursor final : public View::Cursor {
  public:
-  MemoryCursor(const Records& records, const Range& range) : records_(records), range_(range) {
+  MemoryCursor(const Records& records, const Range& range, size_t& moves)
+      : records_(records), range_(range), moves_(moves) {
     at_ = records_.lower_bound(range_.from);
   }
   bool valid() const override {
@@ -29,8 +33,12 @@ class MemoryCursor final : public View::Cursor {
   std::string_view key() const override { return at_->first; }
   Result<RecordPtr> record() const override { return at_->second; }
   Result<std::string_view> value() const override { return std::string_view(at_->second->value); }
-  void next() override { ++at_; }
+  void next() override {
+    ++moves_;
+    ++at_;
+  }
   void seek(std::string_view key) override {
+    ++moves_;
     at_ = records_.lower_bound(std::max<std::string_view>(key, range_.from));
   }
   Result<void> status() const override { return {}; }
@@ -38,19 +46,22 @@ class MemoryCursor final : public View::Cursor {
  private:
   const Records& records_;
   Range range_;
+  size_t& moves_;
   Records::const_iterator at_;
 };
 
 class MemoryView final : public View {
  public:
-  explicit MemoryView(std::shared_ptr<const Records> records) : records_(std::move(records)) {}
-  Result<RecordPtr> get(const Key& key) const override { return find(*records_, key.bytes()); }
+  explicit MemoryView(const Records& records) : records_(records) {}
+  Result<RecordPtr> get(const Key& key) const override { return find(records_, key.bytes()); }
   std::unique_ptr<Cursor> scan(const Range& range) const override {
-    return std::make_unique<MemoryCursor>(*records_, range);
+    return std::make_unique<MemoryCursor>(records_, range, moves_);
   }
+  bool enough() const override { return moves_ >= kMovesPerLook; }
 
  private:
-  std::shared_ptr<const Records> records_;
+  const Records& records_;
+  mutable size_t moves_ = 0;
 };
 
 }  // namespace
@@ -65,16 +76,33 @@ Task<Result<RecordPtr>> MemoryStore::get(const Key& key) {
   co_return find(*records_, key.bytes());
 }
 
-Task<Result<void>> MemoryStore::read(std::function<Result<void>(const View&)> look) {
-  std::unique_lock lock(mutex_);
-  auto view = std::make_unique<MemoryView>(records_);
-  lock.unlock();
-  auto result = look(*view);
+class MemoryStore::KeptSnapshot final : public Snapshot {
+ public:
+  explicit KeptSnapshot(MemoryStore& store) : store_(store) {}
   // Under the lock, so that writable() reads a settled count.
-  lock.lock();
-  view.reset();
-  co_return result;
+  ~KeptSnapshot() override {
+    std::lock_guard lock(store_.mutex_);
+    records_.reset();
+  }
+  Task<Result<void>> read(Look look) override {
+    if (records_ == nullptr) {
+      std::lock_guard lock(store_.mutex_);
+      records_ = store_.records_;
+    }
+    co_return look(MemoryView(*records_));
+  }
+
+ private:
+  MemoryStore& store_;
+  std::shared_ptr<const Records> records_;
+};
+
+Task<Result<void>> MemoryStore::read(Look look) {
+  KeptSnapshot snapshot(*this);
+  co_return co_await snapshot.read(std::move(look));
 }
+
+std::unique_ptr<Snapshot> MemoryStore::snapshot() { return std::make_unique<KeptSnapshot>(*this); }
 
 Task<Result<void>> MemoryStore::commit(Commit commit) {
   check_well_formed(commit);

@@ -13,7 +13,8 @@ namespace kyanite::store {
 class MemoryStore : public Store {
  public:
   Task<Result<RecordPtr>> get(const Key& key) override;
-  Task<Result<void>> read(std::function<Result<void>(const View&)> look) override;
+  Task<Result<void>> read(Look look) override;
+  std::unique_ptr<Snapshot> snapshot() override;
   Task<Result<void>> commit(Commit commit) override;
   Task<Result<Ref>> append(Buffer bytes) override;
   Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length,
@@ -24,6 +25,8 @@ class MemoryStore : public Store {
   using Records = std::map<std::string, RecordPtr, std::less<>>;
 
  private:
+  class KeptSnapshot;
+
   // The records, for changing them: copied first when a View still looks at them.
   Records& writable();
 

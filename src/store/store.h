@@ -80,8 +80,9 @@ struct Entry {
   RecordPtr record;
 };
 
-// A consistent picture of all committed records. Calls may block on the disk, so a View is only
-// handed to functions that run where blocking is allowed (see Store::read).
+// A consistent picture of all committed records. Calls may block on the disk unless all is in
+// memory, so a View is only handed to functions that run where that is allowed (see Store::read,
+// Snapshot).
 class View {
  public:
   // Moves forward through a range. Not valid beyond the View.
@@ -101,6 +102,21 @@ class View {
   virtual ~View() = default;
   virtual Result<RecordPtr> get(const Key& key) const = 0;
   virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
+  // Others wait for this thread: a look that can go on in another one ends soon.
+  virtual bool enough() const { return false; }
+};
+using Look = std::function<Result<void>(const View&)>;
+
+// One snapshot for many looks, as of the first; not to outlive its store. Keeps what is overwritten
+// meanwhile, so it is for as long as a request.
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+
+  // Runs `look` right here when all it asks for is in memory and not too much. Else `look` sees an
+  // error, what it returns is dropped, and it runs once more on a thread that may block. kIo when
+  // the store was repaired after the first look.
+  virtual Task<Result<void>> read(Look look) = 0;
 };
 
 // While a Hold lives, no bytes reachable from records committed at or after its creation are
@@ -118,13 +134,14 @@ class Hold {
 
 class Store {
  public:
-  virtual ~Store() = default;  // Waits for reads under way, which may run where nobody awaits them.
+  virtual ~Store() = default;
 
   // The last committed record. Completes without suspending when the record is in memory.
   virtual Task<Result<RecordPtr>> get(const Key& key) = 0;
 
   // Runs `look` over one snapshot, on a thread that may block.
-  virtual Task<Result<void>> read(std::function<Result<void>(const View&)> look) = 0;
+  virtual Task<Result<void>> read(Look look) = 0;
+  virtual std::unique_ptr<Snapshot> snapshot() = 0;
 
   // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition
   // (CHECKed). Bytes behind refs of the writes are made durable first. After success every get and

@@ -26,8 +26,9 @@ constexpr auto kReferences = [] {
   return references;
 }();
 
-// Most documents fit one page; a listing goes on in full-size blocks.
-constexpr size_t kFirstPieceBytes = kPageBytes;
+// Most documents fit a page. The longer one becomes the more is sent at once: sending wakes the
+// client each time.
+constexpr size_t kPieceBytes[] = {kPageBytes, kChunkBytes, 4 * kChunkBytes};
 
 #if defined(__SSE2__)
 // 16 characters of the text at a time, `test`ed until that is not zero; the last ones again where
@@ -69,11 +70,7 @@ __m128i doubts_in(__m128i bytes) {
 #endif
 }  // namespace
 
-XmlWriter::XmlWriter() : XmlWriter(nullptr) {}
-
-XmlWriter::XmlWriter(std::function<void(Buffer)> full) : full_(std::move(full)) {
-  append("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>");
-}
+XmlWriter::XmlWriter() { append("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>"); }
 
 bool XmlWriter::needs_escape(std::string_view text) {
 #if defined(__SSE2__)
@@ -85,19 +82,27 @@ bool XmlWriter::needs_escape(std::string_view text) {
 }
 
 void XmlWriter::end_piece() {
-  if (!pieces_.empty()) pieces_.back().resize(static_cast<size_t>(at_ - pieces_.back().data()));
+  if (!pieces_.empty()) pieces_.back().resize(static_cast<size_t>(at_ - begin_));
 }
 
 void XmlWriter::next_piece() {
+  done_bytes_ = bytes();
   end_piece();
-  const bool first = pieces_.empty();
-  if (full_ && !first) {
-    full_(std::move(pieces_.back()));
-    pieces_.pop_back();
-  }
-  auto& piece = pieces_.emplace_back(first ? kFirstPieceBytes : kChunkBytes);
-  at_ = piece.data();
+  const size_t count = std::min(taken_ + pieces_.size(), std::size(kPieceBytes) - 1);
+  auto& piece = pieces_.emplace_back(kPieceBytes[count]);
+  at_ = begin_ = piece.data();
   end_ = at_ + piece.capacity();
+}
+
+void XmlWriter::rewind(const Mark& mark) {
+  pieces_.resize(mark.pieces);
+  done_bytes_ = mark.done_bytes;
+  at_ = begin_ = end_ = nullptr;
+  in_start_tag_ = mark.in_start_tag;
+  if (pieces_.empty()) return;
+  begin_ = pieces_.back().data();
+  at_ = mark.at;
+  end_ = begin_ + pieces_.back().capacity();
 }
 
 void XmlWriter::append(std::string_view text) {
@@ -181,7 +186,9 @@ std::string XmlWriter::take() {
 
 std::vector<Buffer> XmlWriter::take_pieces() {
   end_piece();
-  at_ = end_ = nullptr;
+  at_ = begin_ = end_ = nullptr;
+  done_bytes_ = 0;
+  taken_ += pieces_.size();
   return std::exchange(pieces_, {});
 }
 

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/short_text.h"
 
 namespace kyanite::wire {
 
@@ -20,8 +20,6 @@ namespace kyanite::wire {
 class XmlWriter {
  public:
   XmlWriter();  // Begins with the byte order mark and declaration that the service sends.
-  // The same, of a document that is sent while it is written: pieces that are full are given away.
-  explicit XmlWriter(std::function<void(Buffer)> full);
   // Begins with nothing: what is written becomes a part of other documents, by raw().
   static XmlWriter fragment() { return XmlWriter(kFragment); }
 
@@ -71,17 +69,30 @@ class XmlWriter {
   XmlWriter& optional(std::string_view tag, std::string_view text);
 
   std::string take();
-  std::vector<Buffer> take_pieces();  // those that were not given away
+  // What was written since the last time; the document may go on.
+  std::vector<Buffer> take_pieces();
+  size_t bytes() const { return done_bytes_ + static_cast<size_t>(at_ - begin_); }  // Of these.
+
+  // A place to come back to, dropping what was written since, unless pieces were taken.
+  struct Mark {
+    size_t pieces;
+    size_t done_bytes;
+    char* at;
+    bool in_start_tag;
+  };
+  Mark mark() const { return {pieces_.size(), done_bytes_, at_, in_start_tag_}; }
+  void rewind(const Mark& mark);
 
  private:
   enum Fragment { kFragment };
   explicit XmlWriter(Fragment) {}
 
   static constexpr size_t kMostAtOnce = 512;
-  static constexpr size_t kMostOfParts = kPageBytes;  // The first piece is the smallest.
+  static constexpr size_t kSlack = 64;  // Behind a part, where more may be written than it has.
+  static constexpr size_t kMostOfParts = kPageBytes - kSlack;  // The first piece is the smallest.
 
   static bool needs_escape(std::string_view text);  // Not of an empty one.
-  // Memory for that many bytes, to be written at at_; at most kMostOfParts.
+  // Memory for that many bytes, to be written at at_; at most a page.
   void reserve(size_t bytes) {
     if (static_cast<size_t>(end_ - at_) < bytes) next_piece();
   }
@@ -91,6 +102,13 @@ class XmlWriter {
   [[gnu::always_inline]] static char* put(char* to, const char (&text)[kSize]) {
     std::memcpy(to, text, kSize - 1);
     return to + kSize - 1;
+  }
+  // Text that lives in place is copied with all its memory.
+  template <size_t kMost>
+  [[gnu::always_inline]] static char* put(char* to, const ShortText<kMost>& text) {
+    static_assert(kMost <= kSlack);
+    std::memcpy(to, text.view().data(), kMost);
+    return to + text.view().size();
   }
   // Short text is copied from both ends, in pieces that may overlap, instead of calling memcpy.
   static char* put(char* to, std::string_view text) {
@@ -129,9 +147,11 @@ class XmlWriter {
   void next_piece();
   void end_piece();
 
-  std::function<void(Buffer)> full_;
   std::vector<Buffer> pieces_;
-  char* at_ = nullptr;  // in the last piece
+  size_t taken_ = 0;       // how many were
+  size_t done_bytes_ = 0;  // in all but the last piece
+  char* begin_ = nullptr;  // of the last piece
+  char* at_ = nullptr;
   char* end_ = nullptr;
   bool in_start_tag_ = false;
 };
@@ -168,7 +188,7 @@ XmlWriter& XmlWriter::raw(const Parts&... parts) {
     (..., append(parts));
     return *this;
   }
-  reserve(size);
+  reserve(size + kSlack);
   char* to = at_;
   ((to = put(to, parts)), ...);
   at_ = to;

@@ -1,8 +1,10 @@
-"""Pages that are sent while they are still being written: whole, left by their clients, and cut off by the server's end."""
+"""Pages that are written and sent in parts: whole, left by their clients, and cut off by the server's end."""
 
 import asyncio
 import re
+import shutil
 import socket
+import tempfile
 import unittest
 import urllib.parse
 import urllib.request
@@ -81,6 +83,73 @@ class LongLists(unittest.TestCase):
         before = sent()
         _, whole = self.page()
         self.assertEqual(sent() - before, len(whole.encode("utf-8-sig")))
+
+
+ENTRY = re.compile(r"<Blob>.*?</Blob>|<BlobPrefix>.*?</BlobPrefix>")
+
+
+async def fill_with_all_kinds(url):
+    """Folders, snapshots, blobs that are only blocks, long and short entries: more than one part of each."""
+    connection = Connection.to(url, ACCOUNT, KEY)
+    await connection.request("PUT", "/kinds", {"restype": "container"}, {"x-ms-blob-public-access": "container"})
+    for i in range(800):
+        blob = f"/kinds/{i % 130:03}/b{i:04}"
+        await connection.request("PUT", blob, {}, {"x-ms-blob-type": "BlockBlob", **(METADATA if i % 7 == 0 else {})})
+        for _ in range(i % 3 if i % 5 == 0 else 0):
+            await connection.request("PUT", blob, {"comp": "snapshot"})
+        if i % 2 == 0:
+            await connection.request("PUT", blob + "-blocks", {"comp": "block", "blockid": "AAAA"}, {}, b"content")
+    connection.close()
+
+
+class Parts(unittest.TestCase):
+    """A page is the same in however many parts it is written, whether all is in memory or on the disk."""
+
+    def test_pages_of_all_kinds(self):
+        location = tempfile.mkdtemp(prefix="kyanite-test-")
+        self.addCleanup(shutil.rmtree, location)
+        server = Server(location=location)
+        try:
+            asyncio.run(fill_with_all_kinds(server.blob_url))
+            warm = self.pages(server, compare=True)
+        finally:
+            server.stop()
+        server = Server(location=location)
+        try:
+            self.assertEqual(self.pages(server), warm)
+        finally:
+            server.stop()
+
+    def pages(self, server, compare=False):
+        everything = {"include": "snapshots,metadata,uncommittedblobs"}
+        found = []
+        for query in ({}, {"delimiter": "/"}, {"delimiter": "b"}, {"include": "snapshots"}, everything,
+                      {**everything, "prefix": "0"}, {**everything, "delimiter": "/", "prefix": "007/"}):
+            _, whole = self.page(server, query)
+            entries = ENTRY.findall(whole)
+            self.assertEqual(len(set(entries)), len(entries))
+            if compare:
+                with self.subTest(query):
+                    self.assertEqual(entries, self.in_short_pages(server, query))
+            found.append(entries)
+        self.assertEqual([len(entries) for entries in found[:5]], [800, 130, 130, 959, 1359])
+        return found
+
+    def in_short_pages(self, server, query):
+        entries, marker = [], ""
+        while True:
+            marker, text = self.page(server, {**query, "maxresults": 23, "marker": marker})
+            entries += ENTRY.findall(text)
+            if not marker:
+                return entries
+
+    def page(self, server, query):
+        query = urllib.parse.urlencode({"restype": "container", "comp": "list", **query})
+        with urllib.request.urlopen(f"{server.blob_url}/kinds?{query}") as reply:
+            text = reply.read().decode("utf-8-sig")
+        self.assertTrue(text.endswith("</EnumerationResults>"))
+        marker = re.search(r"<NextMarker>(.*)</NextMarker>", text)
+        return marker and marker[1], text
 
 
 class EndOfServer(unittest.TestCase):

@@ -83,9 +83,29 @@ class FracturedView final : public store::View {
   std::unique_ptr<Cursor> scan(const store::Range& range) const override {
     return std::make_unique<FracturedCursor>(below_.scan(range), former_);
   }
+  bool enough() const override { return below_.enough(); }
 
  private:
   const View& below_;
+  Former& former_;
+};
+
+store::Look fractured(store::Look look, Former& former) {
+  return [look = std::move(look), &former](const store::View& view) {
+    return look(FracturedView(view, former));
+  };
+}
+
+class FracturedSnapshot final : public store::Snapshot {
+ public:
+  FracturedSnapshot(std::unique_ptr<Snapshot> below, Former& former)
+      : below_(std::move(below)), former_(former) {}
+  Task<store::Result<void>> read(store::Look look) override {
+    return below_->read(fractured(std::move(look), former_));
+  }
+
+ private:
+  const std::unique_ptr<Snapshot> below_;
   Former& former_;
 };
 
@@ -98,11 +118,14 @@ class FaultyStore final : public store::Store {
     if (record && has("stale")) record = former_.of(key.bytes(), *record);
     co_return record;
   }
-  Task<store::Result<void>> read(
-      std::function<store::Result<void>(const store::View&)> look) override {
-    if (!has("snapshot")) return below_->read(std::move(look));
-    return below_->read(
-        [this, look](const store::View& view) { return look(FracturedView(view, former_)); });
+  Task<store::Result<void>> read(store::Look look) override {
+    if (has("snapshot")) look = fractured(std::move(look), former_);
+    return below_->read(std::move(look));
+  }
+  std::unique_ptr<store::Snapshot> snapshot() override {
+    auto below = below_->snapshot();
+    if (!has("snapshot")) return below;
+    return std::make_unique<FracturedSnapshot>(std::move(below), former_);
   }
   Task<store::Result<void>> commit(store::Commit commit) override {
     if (has("guard")) commit.guards.clear();
