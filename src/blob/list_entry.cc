@@ -38,8 +38,8 @@ struct OwnFields {
     }
   };
   BlobType type = BlobType::kBlock;
-  Time created;
-  Time changed;
+  std::string_view created;
+  std::string_view changed;
   Length content;
   std::string_view http;
   std::string_view metadata;
@@ -60,6 +60,11 @@ bool decode_again(std::string_view stored, T& value) {
   return store::FieldReader<true>::read(stored, value);
 }
 
+// Zero where there is none.
+bool read_time(std::string_view stored, Time& time) {
+  time = {};
+  return stored.data() == nullptr || decode_again(stored, time);
+}
 }  // namespace
 
 bool HeadReader::change(ListedHead::Decoded& decoded, std::string_view stored) {
@@ -91,8 +96,13 @@ bool HeadReader::read(std::string_view row, std::string_view stored, ListedHead&
   if (!reader->ok() || !read_http(own.http, head)) return false;
   if (!row.empty() || !head.row.empty()) head.row.assign(row);
   head.blob.type = own.type;
-  head.created = own.created;
-  head.changed = own.changed;
+  if (!read_time(own.created, head.created)) return false;
+  // Most blobs are never changed.
+  if (own.changed == own.created) {
+    head.changed = head.created;
+  } else if (!read_time(own.changed, head.changed)) {
+    return false;
+  }
   head.length = own.content.bytes;
   return !listing_.shows.metadata || decode_again(own.metadata, head.blob.metadata);
 }
@@ -217,8 +227,9 @@ const EntryWriter::Others& EntryWriter::others(const ListedHead& head) {
   return others_.emplace(Others{head.others.number, head.blob.type, is_base, written.take()});
 }
 
-// The bulk of a listing, so it is put together in one go.
-void EntryWriter::write_properties(const ListedHead& head) {
+// The bulk of a listing, so it is put together in one go, with what stands before and behind.
+void EntryWriter::write_properties(std::string_view name, std::string_view behind_name,
+                                   const ListedHead& head, std::string_view behind) {
   char digits[20];
   const char* const end = std::to_chars(digits, digits + sizeof digits, head.length).ptr;
   const std::string_view length(digits, static_cast<size_t>(end - digits));
@@ -227,28 +238,40 @@ void EntryWriter::write_properties(const ListedHead& head) {
   if (has_md5) write_base64(head.content_md5, encoded);
   const std::string_view md5(encoded, has_md5 ? sizeof encoded : 0);
   const Http& alike = http(head);
-  xml_.raw("<Properties><Creation-Time>", date(head.created), "</Creation-Time><Last-Modified>",
-           date(head.changed), "</Last-Modified><Etag>", concurrency::ETag{head.changed}.unquoted(),
-           "</Etag><Content-Length>", length, "</Content-Length>", alike.before,
-           has_md5 ? kMd5Begins : kNoMd5, md5, has_md5 ? kMd5Ends : "", alike.behind,
-           others(head).written, "</Properties>");
+  xml_.raw(name, behind_name, "<Properties><Creation-Time>", date(head.created),
+           "</Creation-Time><Last-Modified>", date(head.changed), "</Last-Modified><Etag>",
+           concurrency::ETag{head.changed}.unquoted(), "</Etag><Content-Length>", length,
+           "</Content-Length>", alike.before, has_md5 ? kMd5Begins : kNoMd5, md5,
+           has_md5 ? kMd5Ends : "", alike.behind, others(head).written, "</Properties>", behind);
 }
 
 void EntryWriter::write(std::string_view name, const ListedHead& head) {
   const ListShows& shows = listing_.shows;
+  const Blob& blob = head.blob;
   const auto instant = parse_row(head.row);
-  xml_.open("Blob");
-  write_name(name);
-  if (head.blob.deleted.set()) xml_.plain("Deleted", "true");
-  if (instant.snapshot.set()) xml_.plain("Snapshot", wire::iso_date(instant.snapshot));
-  if (head.blob.version.set() && !instant.snapshot.set()) {
-    xml_.plain("VersionId", wire::iso_date(head.blob.version));
-    if (head.row.empty()) xml_.plain("IsCurrentVersion", "true");
+  const bool has_or_metadata = listing_.version >= wire::kBlobTags;
+  const bool shows_more = shows.metadata || (shows.tags && !blob.tags.empty());
+  const std::string_view end = shows_more        ? std::string_view()
+                               : has_or_metadata ? "<OrMetadata /></Blob>"
+                                                 : "</Blob>";
+  if (head.row.empty() && !blob.deleted.set() && !blob.version.set() && wire::xml_is_plain(name)) {
+    xml_.raw("<Blob><Name>");
+    write_properties(name, "</Name>", head, end);
+  } else {
+    xml_.open("Blob");
+    write_name(name);
+    if (blob.deleted.set()) xml_.plain("Deleted", "true");
+    if (instant.snapshot.set()) xml_.plain("Snapshot", wire::iso_date(instant.snapshot));
+    if (blob.version.set() && !instant.snapshot.set()) {
+      xml_.plain("VersionId", wire::iso_date(blob.version));
+      if (head.row.empty()) xml_.plain("IsCurrentVersion", "true");
+    }
+    write_properties("", "", head, end);
   }
-  write_properties(head);
-  if (shows.metadata) service::write_metadata(xml_, head.blob.metadata);
-  if (shows.tags && !head.blob.tags.empty()) write_tags(xml_, head.blob.tags);
-  if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
+  if (!shows_more) return;
+  if (shows.metadata) service::write_metadata(xml_, blob.metadata);
+  if (shows.tags && !blob.tags.empty()) write_tags(xml_, blob.tags);
+  if (has_or_metadata) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
 }
 

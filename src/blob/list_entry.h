@@ -106,7 +106,8 @@ class EntryWriter {
   };
 
   void write_name(std::string_view name);
-  void write_properties(const ListedHead& head);
+  void write_properties(std::string_view name, std::string_view behind_name, const ListedHead& head,
+                        std::string_view behind);
   const Http& http(const ListedHead& head);
   const Others& others(const ListedHead& head);
   wire::DateText date(Time time);

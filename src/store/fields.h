@@ -204,14 +204,21 @@ class FieldReader {
  private:
   static constexpr uint32_t kNoTag = UINT32_MAX;  // Behind the last field, or after an error.
 
-  void advance_to(uint32_t tag) {
-    while (tag_ < tag) advance();
+  [[gnu::always_inline]] void advance_to(uint32_t tag) {
+    while (tag_ < tag) {
+      if constexpr (kAgain) {
+        step();  // Inlined: scans spend much of their time here.
+      } else {
+        advance();
+      }
+    }
   }
   void fail() {
     ok_ = false;
     tag_ = kNoTag;
   }
-  void advance() {
+  void advance() { step(); }
+  [[gnu::always_inline]] void step() {
     if (at_ == end_) {
       tag_ = kNoTag;
       return;
