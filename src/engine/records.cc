@@ -224,6 +224,10 @@ rocksdb::Options Records::options() const {
   table.block_cache = block_cache_;
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In pieces: the index or filter of a large file as a whole would not fit its part of the cache,
+  // and be read from the disk each time.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

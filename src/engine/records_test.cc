@@ -4,6 +4,10 @@
 #include <rocksdb/db.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 #include "engine/sweep.h"
 #include "engine/test_location.h"
 #include "engine/test_process.h"
@@ -119,6 +123,55 @@ TEST(Snapshots, ALookDoesNotKeepItsThreadForLong) {
   ASSERT_TRUE(whole.how.ok());
   EXPECT_EQ(whole.times, 2) << "too much for here";
   EXPECT_EQ(whole.rows, kRows);
+}
+
+int count_tables(const TestLocation& location) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(location.path() + "/records")) {
+    if (file.path().extension() == ".sst") ++count;
+  }
+  return count;
+}
+
+// However large a file is, reading one of its records needs little of it in memory. Of smaller
+// files than this RocksDB keeps all it needs anyway.
+TEST(Snapshots, FindARecordAgainInASmallCache) {
+  TestLocation location;
+  Options options = location.options();
+  options.block_cache_bytes = 1 << 20;
+  constexpr int kRows = 100'000;
+  const auto key = [](int i) { return store::Key(1, 'r', "p", std::to_string(i)); };
+  const auto value = [](int i) { return store::record_of(pattern(600, static_cast<uint64_t>(i))); };
+  for (int half = 0; half < 2; ++half) {
+    auto engine = Engine::open(options);
+    ASSERT_TRUE(engine.ok());
+    store::Commit commit;
+    for (int i = half; i < kRows; i += 2) commit.writes.push_back({key(i), value(i)});
+    ASSERT_TRUE(RunLoop::run((*engine)->commit(std::move(commit))).ok());
+  }
+  // Opening writes each log to a file; the two are merged.
+  auto engine = Engine::open(options);
+  ASSERT_TRUE(engine.ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (count_tables(location) != 1) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const auto snapshot = (*engine)->snapshot();
+  for (int i = 0; i < kRows; i += kRows / 10) {
+    int times = 0;
+    for (int again = 0; again < 2; ++again) {
+      times = 0;
+      ASSERT_TRUE(RunLoop::run(snapshot->read([&](const store::View& view) -> store::Result<void> {
+                    ++times;
+                    auto record = view.get(key(i));
+                    if (!record) return record.error();
+                    EXPECT_EQ(**record, *value(i));
+                    return {};
+                  })).ok());
+    }
+    EXPECT_EQ(times, 1) << "row " << i << " is in memory the second time";
+  }
 }
 
 constexpr int kMany = 320;
