@@ -167,7 +167,13 @@ void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead
   if (blob.type == BlobType::kPage) xml.element("x-ms-blob-sequence-number", blob.sequence_number);
   xml.plain("BlobType", name(blob.type));
   write_tier(xml, blob);
-  if (head.row.empty() && !blob.deleted.set()) service::write_lease(xml, blob.lease, listing.now);
+  if (head.row.empty()) {
+    if (!blob.deleted.set()) {
+      service::write_lease(xml, blob.lease, listing.now);
+    } else if (listing.version < wire::kBlobTags) {
+      xml.plain("LeaseStatus", "");
+    }
+  }
   if (shows.copy) write_copy(xml, blob.copy);
   xml.plain("ServerEncrypted", "true");
   if (!blob.key_sha256.empty()) xml.element("CustomerProvidedKeySha256", base64(blob.key_sha256));

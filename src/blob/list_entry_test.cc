@@ -128,6 +128,22 @@ TEST(EntryWriter, WritesWhatIsStored) {
   }
 }
 
+TEST(EntryWriter, OldVersionsShowThatADeletedBlobHasNoLease) {
+  Blob blob;
+  blob.changed = blob.created = blob.deleted = blob.removal = kNow;
+  for (const auto& [version, shown] : {std::pair("2018-11-09", true), {"2023-11-03", false}}) {
+    Listing listing = listing_of(true);
+    listing.version = *wire::Version::parse(version);
+    ListedHead head;
+    ASSERT_TRUE(HeadReader(listing).read("", store::encode(blob), head));
+    auto xml = wire::XmlWriter::fragment();
+    EntryWriter(xml, listing).write("x", head);
+    const std::string text = xml.take();
+    EXPECT_EQ(text.find("<LeaseStatus />") != std::string::npos, shown) << version;
+    EXPECT_EQ(text.find("<LeaseState"), std::string::npos) << version;
+  }
+}
+
 // Every beginning of a record that is not one is refused or reads as less, but never breaks.
 TEST(HeadReader, RefusesWhatIsNoBlob) {
   const Listing listing = listing_of(true);
