@@ -197,7 +197,8 @@ TEST_F(LogFaults, SnapshotsEndWithARepair) {
   EXPECT_FALSE(put(*engine_, "b", "1").ok());
   EXPECT_TRUE(seen_by(*used).ok()) << "reading goes on";
   os::set_fault_hook({});
-  while (!put(*engine_, "b", "2").ok()) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!put(*engine_, "b", "2").ok() && std::chrono::steady_clock::now() < deadline) {
   }
   ASSERT_GE(engine_->metrics().repairs, 1u);
   EXPECT_EQ(seen_by(*used).error(), Error::kIo);

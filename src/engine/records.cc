@@ -199,7 +199,7 @@ rocksdb::Options Records::options() const {
   options.max_write_buffer_number = 3;
   options.max_total_wal_size = 4 * kWriteBufferBytes;
   options.max_background_jobs = 2;
-  // Every file more makes a listing a tenth slower. Records are small, so merging early is cheap.
+  // Every file more makes a listing slower; docs/decisions/rocksdb.md has what merging early costs.
   options.level0_file_num_compaction_trigger = 2;
   options.max_open_files = 512;
   options.level_compaction_dynamic_level_bytes = true;

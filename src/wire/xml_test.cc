@@ -124,12 +124,14 @@ TEST(XmlWriter, PiecesTogetherAreTheDocument) {
     const std::string filler(first, 'f');
     const auto write = [&](XmlWriter& xml) {
       xml.open("List").element("Filler", filler).plain("Date", "today").element("Count", 7u);
+      // Copied with all its memory, which must not reach beyond the piece.
+      xml.raw("<Short>", ShortText<31>().append("text"), "</Short>");
       xml.element("Name", "a&b").open("Empty").close("Empty").close("List");
     };
     XmlWriter whole, pieces;
     for (XmlWriter* xml : {&whole, &pieces}) write(*xml);
     const std::string expected = kHead + "<List><Filler>" + filler +
-                                 "</Filler><Date>today</Date><Count>7</Count>"
+                                 "</Filler><Date>today</Date><Count>7</Count><Short>text</Short>"
                                  "<Name>a&amp;b</Name><Empty /></List>";
     ASSERT_EQ(whole.take(), expected);
     ASSERT_EQ(joined(pieces.take_pieces()), expected);
