@@ -6,10 +6,11 @@
 #include <atomic>
 #include <ctime>
 
+#include "base/line_writer.h"
+
 namespace kyanite {
 
 namespace {
-std::atomic<int> output{STDERR_FILENO};
 std::atomic<LogLevel> least_level{LogLevel::kInfo};
 
 const char* name(LogLevel level) {
@@ -25,19 +26,7 @@ const char* name(LogLevel level) {
   }
   return "";
 }
-}  // namespace
-
-bool log_to_file(const std::string& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  output = file;
-  return true;
-}
-
-void set_log_level(LogLevel least) { least_level = least; }
-
-void log(LogLevel level, std::string_view message) {
-  if (level < least_level.load(std::memory_order_relaxed)) return;
+std::string stamped(LogLevel level, std::string_view message) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   tm parts{};
@@ -55,8 +44,39 @@ void log(LogLevel level, std::string_view message) {
   line += ' ';
   for (char c : message) line += (c == '\n' || c == '\r') ? ' ' : c;
   line += '\n';
-  // One write a line, so that lines of several threads do not mix.
-  [[maybe_unused]] auto written = write(output.load(), line.data(), line.size());
+  return line;
 }
+
+std::string tell_gap(uint64_t count) {
+  return stamped(LogLevel::kWarning,
+                 std::to_string(count) + " lines of this log are missing: nobody took them");
+}
+
+// Never destroyed, as others log to the very end.
+std::atomic<LineWriter*> chosen{nullptr};
+LineWriter& writer() {
+  if (LineWriter* file = chosen.load(std::memory_order_acquire)) return *file;
+  static auto* standard_error = new LineWriter(STDERR_FILENO, tell_gap);
+  return *standard_error;
+}
+}  // namespace
+
+bool log_to_file(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  chosen = new LineWriter(file, tell_gap);
+  return true;
+}
+
+void set_log_level(LogLevel least) { least_level = least; }
+
+void log(LogLevel level, std::string_view message) {
+  if (level < least_level.load(std::memory_order_relaxed)) return;
+  writer().write(stamped(level, message));
+}
+
+void flush_log() { writer().flush(kLogFlush); }
+
+uint64_t log_lines_dropped() { return writer().dropped(); }
 
 }  // namespace kyanite

@@ -99,6 +99,7 @@ int wait_for_stop_signal() {
 }
 
 int fail(const std::string& why) {
+  flush_log();
   std::fprintf(stderr, "kyanite: %s\n", why.c_str());
   return EXIT_FAILURE;
 }
@@ -198,7 +199,11 @@ int run(const Settings& settings) {
 
   wait_for_stop_signal();
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.
-  std::thread([] { _exit(128 + wait_for_stop_signal()); }).detach();
+  std::thread([] {
+    const int signal = wait_for_stop_signal();
+    flush_log();
+    _exit(128 + signal);
+  }).detach();
   (*client)->stop();
   server.drain_and_stop(kDrainGrace);
   return EXIT_SUCCESS;
@@ -228,5 +233,7 @@ int start(const std::vector<std::string>& arguments) {
 }  // namespace kyanite::server
 
 int main(int argc, char** argv) {
-  return kyanite::server::start(std::vector<std::string>(argv + 1, argv + argc));
+  const int code = kyanite::server::start(std::vector<std::string>(argv + 1, argv + argc));
+  kyanite::flush_log();
+  return code;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 namespace kyanite::server {
 
@@ -64,6 +65,7 @@ void append_process_metrics(std::string& out) {
   append_metric(out, "process_open_fds", MetricKind::kGauge, open_files());
   append_metric(out, "process_start_time_seconds", MetricKind::kGauge,
                 static_cast<uint64_t>(kProcessStart));
+  append_metric(out, "kyanite_log_lines_dropped_total", MetricKind::kCounter, log_lines_dropped());
 }
 
 void append_net_metrics(std::string& out, const net::Metrics& metrics) {

@@ -34,9 +34,10 @@ class NotStarted(RuntimeError):
 
 
 class Server:
-    """A running server. Flags are added to those that set ports and location."""
+    """A running server. Flags are added to those that set ports and location. Its log is kept for log(), unless it is
+    to go to `stderr`."""
 
-    def __init__(self, *flags, location=None, env=None, binary=BINARY):
+    def __init__(self, *flags, location=None, env=None, binary=BINARY, stderr=None):
         self._own_location = None
         if location is None and "--inMemoryPersistence" not in flags:
             self._own_location = location = tempfile.mkdtemp(prefix="kyanite-test-")
@@ -45,7 +46,7 @@ class Server:
         where = ["--location", location] if location else []
         self.process = subprocess.Popen(
             [binary, *FREE_PORTS, *where, *flags],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env={**os.environ, **(env or {})})
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr or self._log, env={**os.environ, **(env or {})})
         self.output = self._read_until_ready()
         self.connection_string = re.search(r"^  (DefaultEndpointsProtocol=.*)$", self.output, re.MULTILINE)[1]
         self.blob_url = self.url("Blob")
