@@ -16,17 +16,23 @@ void CommitQueue::push(CommitRequest* request) {
   wake_.notify_one();
 }
 
-void CommitQueue::take(std::vector<CommitRequest*>& out, size_t most) {
+bool CommitQueue::take(std::vector<CommitRequest*>& out, size_t most, Patience patience) {
   out.clear();
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  const auto ready = [this] { return closed_ || !waiting_.empty(); };
+  if (!patience) {
+    wake_.wait(lock, ready);
+  } else if (!wake_.wait_for(lock, *patience, ready)) {
+    return true;
+  }
   if (waiting_.size() <= most) {
     out.swap(waiting_);
-    return;
+    return !out.empty();
   }
   const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(most);
   out.assign(waiting_.begin(), end);
   waiting_.erase(waiting_.begin(), end);
+  return true;
 }
 
 void CommitQueue::close() {

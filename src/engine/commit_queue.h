@@ -1,6 +1,7 @@
 // Commits on their way to the disk, first in first out, between threads.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -24,8 +25,10 @@ struct CommitRequest {
 class CommitQueue {
  public:
   void push(CommitRequest* request);
-  // Waits for requests and takes up to `most` of them. Empty once the queue is closed and drained.
-  void take(std::vector<CommitRequest*>& out, size_t most);
+  // Waits for requests, no longer than `patience`, and takes up to `most` of them; none when its
+  // patience was over. False once the queue is closed and drained.
+  using Patience = std::optional<std::chrono::milliseconds>;
+  bool take(std::vector<CommitRequest*>& out, size_t most, Patience patience = std::nullopt);
   void close();
   size_t depth() const;
 

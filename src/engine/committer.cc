@@ -14,6 +14,7 @@ using store::RecordPtr;
 
 // More in one batch gains nothing and makes everyone in it wait longer.
 constexpr size_t kMostInBatch = 128;
+constexpr std::chrono::milliseconds kRepairPause{100};
 
 bool same(const RecordPtr& a, const RecordPtr& b) {
   return a == b || (a != nullptr && b != nullptr && *a == *b);
@@ -51,11 +52,12 @@ void Committer::watch(CommitWatch* watch) {
 
 void Committer::loop() {
   Batch batch;
-  while (true) {
-    queue_.take(batch, kMostInBatch);
-    if (batch.empty()) return;
-    process(batch);
-  }
+  const auto patience = [this]() -> CommitQueue::Patience {
+    // Nobody may come to commit while nothing can be read: the repair does not wait for it.
+    if (records_.broken()) return kRepairPause;
+    return std::nullopt;
+  };
+  while (queue_.take(batch, kMostInBatch, patience())) process(batch);
 }
 
 void Committer::process(const Batch& batch) {

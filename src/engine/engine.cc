@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include <algorithm>
+
 #include "engine/cache.h"
 #include "engine/codec.h"
 #include "engine/committer.h"
@@ -16,6 +18,11 @@ using store::RecordPtr;
 
 namespace {
 
+// For logs, manifests, extents being written, directories, and files open for one call.
+constexpr uint64_t kOtherDescriptors = 64;
+constexpr uint64_t kMostReserved = 1024 + kOtherDescriptors;
+constexpr uint64_t kLeastReserved = 128;
+
 class EngineSnapshot final : public store::Snapshot {
  public:
   EngineSnapshot(Records& records, Workers& workers) : kept_(records), workers_(workers) {}
@@ -30,6 +37,10 @@ class EngineSnapshot final : public store::Snapshot {
 };
 
 }  // namespace
+
+uint64_t reserved_descriptors(uint64_t limit) {
+  return std::clamp(limit / 2, kLeastReserved, kMostReserved);
+}
 
 // In the order of construction: later ones use earlier ones and are stopped first.
 struct Engine::Parts {
@@ -62,9 +73,11 @@ kyanite::Result<std::unique_ptr<Engine>, std::string> Engine::open(Options optio
     return Failure{"Cannot open the " + part + " in " + options.location + " (" + why +
                    "): check the disk, or restore the directory from a backup."};
   };
-  auto records = Records::open(location->records(), options.block_cache_bytes);
+  // One half is for tables, the other for extents, which readers may keep open for a while longer.
+  const size_t files = std::max(options.descriptors, kLeastReserved) - kOtherDescriptors;
+  auto records = Records::open(location->records(), options.block_cache_bytes, files / 2);
   if (!records) return unopened("records", records.error());
-  auto extents = Extents::open(location->extents(), options.extent_bytes);
+  auto extents = Extents::open(location->extents(), options.extent_bytes, files / 4);
   if (!extents) return unopened("extents", extents.error());
   return std::unique_ptr<Engine>(new Engine(std::make_unique<Parts>(
       std::move(options), std::move(*location), std::move(*records), std::move(*extents))));

@@ -22,6 +22,10 @@ namespace kyanite::engine {
 
 struct SweepReport;
 
+// Of so many descriptors that the process may have, how many the engine needs for itself. Nobody
+// else may take these: without them it can neither write nor read.
+uint64_t reserved_descriptors(uint64_t limit);
+
 struct Options {
   std::string location;
   int worker_threads = 4;
@@ -29,6 +33,7 @@ struct Options {
   size_t block_cache_bytes = size_t{64} << 20;
   uint64_t extent_bytes = uint64_t{128} << 20;
   std::chrono::seconds sweep_interval{600};  // Zero: only when told to.
+  uint64_t descriptors = 1024;               // It has no more files open at a time.
 };
 
 class Engine final : public store::Store {

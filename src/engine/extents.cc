@@ -14,15 +14,16 @@ namespace {
 
 using store::Error;
 
-constexpr size_t kMostOpenFiles = 256;
 // Smaller parts are cheaper to copy than to send from the file.
 constexpr uint32_t kLeastSliceBytes = 64 * 1024;
 // Larger runs are verified by workers, to keep event loops responsive.
 constexpr uint32_t kMostVerifiedInline = 64 * 1024;
 
-os::Bytes slice_of(const ExtentFile& extent, const store::Ref& ref, uint32_t offset,
-                   uint32_t length) {
-  return os::FileSlice{extent.file(), ref.offset + offset, length};
+// Keeps the extent, so that it counts as open.
+os::Bytes slice_of(const std::shared_ptr<ExtentFile>& extent, const store::Ref& ref,
+                   uint32_t offset, uint32_t length) {
+  std::shared_ptr<const os::File> file(extent, extent->file().get());
+  return os::FileSlice{std::move(file), ref.offset + offset, length};
 }
 
 // Keeps only the asked part of a buffer that holds the whole run.
@@ -35,18 +36,20 @@ Buffer part_of(Buffer run, uint32_t offset, uint32_t length) {
 }  // namespace
 
 kyanite::Result<std::unique_ptr<Extents>, std::string> Extents::open(const std::string& directory,
-                                                                     uint64_t extent_bytes) {
-  std::unique_ptr<Extents> extents(new Extents(directory, extent_bytes, 1));
+                                                                     uint64_t extent_bytes,
+                                                                     size_t most_open) {
+  std::unique_ptr<Extents> extents(new Extents(directory, extent_bytes, most_open, 1));
   auto ids = extents->list();
   if (!ids) return Failure{ids.error().what};
   const ExtentId next = ids->empty() ? 1 : ids->back() + 1;
-  extents.reset(new Extents(directory, extent_bytes, next));
+  extents.reset(new Extents(directory, extent_bytes, most_open, next));
   return extents;
 }
 
-Extents::Extents(const std::string& directory, uint64_t extent_bytes, ExtentId next)
+Extents::Extents(const std::string& directory, uint64_t extent_bytes, size_t most_open,
+                 ExtentId next)
     : directory_(directory),
-      files_(directory, kMostOpenFiles),
+      files_(directory, most_open),
       writer_(directory, files_, extent_bytes, next) {}
 
 Task<store::Result<os::Bytes>> Extents::read(Workers& workers, store::Ref ref, uint32_t offset,
@@ -55,37 +58,42 @@ Task<store::Result<os::Bytes>> Extents::read(Workers& workers, store::Ref ref, u
   counters_.reads.fetch_add(1, std::memory_order_relaxed);
   const Part part{ref, offset, length, prefer_file};
   if (auto extent = files_.find(ref.extent)) {
-    if (auto bytes = read_in_memory(*extent, part)) co_return std::move(*bytes);
+    if (auto bytes = read_in_memory(extent, part)) co_return std::move(*bytes);
   }
   co_return co_await workers.run([&] { return read_from_disk(part); });
 }
 
-std::optional<os::Bytes> Extents::read_in_memory(ExtentFile& extent, const Part& part) {
+bool Extents::as_file(const Part& part) const {
+  return part.prefer_file && part.length >= kLeastSliceBytes && !files_.crowded();
+}
+
+std::optional<os::Bytes> Extents::read_in_memory(const std::shared_ptr<ExtentFile>& extent,
+                                                 const Part& part) {
   const auto& [ref, offset, length, prefer_file] = part;
-  const bool trusted = extent.trusted(ref, std::chrono::steady_clock::now());
-  if (trusted && prefer_file && length >= kLeastSliceBytes) {
+  const bool trusted = extent->trusted(ref, std::chrono::steady_clock::now());
+  if (trusted && as_file(part)) {
     counters_.trusted_reads.fetch_add(1, std::memory_order_relaxed);
     return slice_of(extent, ref, offset, length);
   }
   if (trusted) {
     Buffer bytes(length);
     bytes.resize(length);
-    auto count = extent.file()->read_cached_at(bytes.data(), length, ref.offset + offset);
+    auto count = extent->file()->read_cached_at(bytes.data(), length, ref.offset + offset);
     if (!count || *count != length) return std::nullopt;
     counters_.trusted_reads.fetch_add(1, std::memory_order_relaxed);
     return os::Bytes(std::move(bytes));
   }
   if (ref.length > kMostVerifiedInline) return std::nullopt;
-  const auto stamp = extent.stamp();
+  const auto stamp = extent->stamp();
   if (!stamp) return std::nullopt;
   Buffer run(ref.length);
   run.resize(ref.length);
-  auto count = extent.file()->read_cached_at(run.data(), ref.length, ref.offset);
+  auto count = extent->file()->read_cached_at(run.data(), ref.length, ref.offset);
   // Whatever is wrong is found again, and reported, by the worker.
   if (!count || *count != ref.length || store::crc32c(run.view()) != ref.crc32c) {
     return std::nullopt;
   }
-  extent.trust(ref, *stamp, std::chrono::steady_clock::now());
+  extent->trust(ref, *stamp, std::chrono::steady_clock::now());
   return os::Bytes(part_of(std::move(run), offset, length));
 }
 
@@ -108,7 +116,7 @@ store::Result<os::Bytes> Extents::read_from_disk(const Part& part) {
   if (*count != ref.length) return report(part, "the file is too short");
   if (store::crc32c(run.view()) != ref.crc32c) return report(part, "the checksum does not match");
   if (stamp.ok()) (*extent)->trust(ref, *stamp, std::chrono::steady_clock::now());
-  if (prefer_file && length >= kLeastSliceBytes) return slice_of(**extent, ref, offset, length);
+  if (as_file(part)) return slice_of(*extent, ref, offset, length);
   return os::Bytes(part_of(std::move(run), offset, length));
 }
 

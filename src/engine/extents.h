@@ -14,8 +14,10 @@ namespace kyanite::engine {
 
 class Extents {
  public:
+  // Keeps about `most_open` files open for reading, at most twice as many.
   static kyanite::Result<std::unique_ptr<Extents>, std::string> open(const std::string& directory,
-                                                                     uint64_t extent_bytes);
+                                                                     uint64_t extent_bytes,
+                                                                     size_t most_open);
 
   ExtentWriter& writer() { return writer_; }
 
@@ -45,10 +47,12 @@ class Extents {
     uint32_t length;
     bool prefer_file;
   };
-  Extents(const std::string& directory, uint64_t extent_bytes, ExtentId next);
+  Extents(const std::string& directory, uint64_t extent_bytes, size_t most_open, ExtentId next);
   // What can be had without waiting.
-  std::optional<os::Bytes> read_in_memory(ExtentFile& extent, const Part& part);
+  std::optional<os::Bytes> read_in_memory(const std::shared_ptr<ExtentFile>& extent,
+                                          const Part& part);
   store::Result<os::Bytes> read_from_disk(const Part& part);
+  bool as_file(const Part& part) const;
   store::Error report(const Part& part, const std::string& what);
 
   const std::string directory_;

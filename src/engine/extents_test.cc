@@ -52,6 +52,31 @@ TEST_F(ExtentsTest, AFlippedBitHurtsItsObjectOnly) {
   EXPECT_EQ(engine_->metrics().corrupt_reads, 3u);
 }
 
+TEST_F(ExtentsTest, ReadersKeepOnlySoManyFilesOpen) {
+  engine_.reset();
+  auto options = location_.options();
+  options.descriptors = 128;  // 16 extents kept open, 32 with those of readers.
+  engine_ = std::move(*Engine::open(options));
+  const std::string bytes = pattern(store::kMaxRunBytes, 1);
+  std::vector<Ref> refs;  // One in each of many extents.
+  while (refs.size() < 60) {
+    const Ref ref = *append(*engine_, bytes);
+    if (refs.empty() || refs.back().extent != ref.extent) refs.push_back(ref);
+  }
+  std::vector<os::Bytes> kept;
+  size_t files = 0;
+  for (const Ref& ref : refs) {
+    kept.push_back(*RunLoop::run(engine_->read(ref, 0, ref.length, true)));
+    files += std::holds_alternative<os::FileSlice>(kept.back()) ? 1 : 0;
+    EXPECT_TRUE(store::text_of(kept.back()) == bytes);
+  }
+  EXPECT_GE(files, 16u);
+  EXPECT_LE(files, 33u);
+  kept.clear();
+  const auto again = RunLoop::run(engine_->read(refs.front(), 0, refs.front().length, true));
+  EXPECT_TRUE(std::holds_alternative<os::FileSlice>(*again)) << "there is room again";
+}
+
 TEST_F(ExtentsTest, WhatWasTrustedIsLookedAtAgainOnceTheFileChanged) {
   const std::string bytes = pattern(store::kMaxRunBytes, 1);
   const Ref ref = *append(*engine_, bytes);

@@ -1,6 +1,7 @@
 // Every system call the engine makes fails once, and once for good: nothing is acknowledged that is
 // not there later, and the engine works again by itself when the device does.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <map>
@@ -256,6 +257,54 @@ TEST_F(LogFaults, ASweepSparesWhatACommitInDoubtLists) {
   const auto found = get(*engine_, "a").value();
   ASSERT_NE(found, nullptr) << "only the sync failed";
   EXPECT_TRUE(bytes_of(*engine_, found->refs.at(0)) == bytes);
+}
+
+// No more files than there are now; as before when it goes.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    CHECK(getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  ~NoDescriptors() { CHECK(setrlimit(RLIMIT_NOFILE, &before_) == 0); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(LogFaults, DescriptorsThatComeBackMendItWithoutACommit) {
+  ASSERT_TRUE(put(*engine_, "a", "1").ok());
+  // Not from the cache.
+  const auto seen = [&]() -> store::Result<std::string> {
+    std::string value;
+    auto looked = RunLoop::run(engine_->read([&](const store::View& view) -> store::Result<void> {
+      auto record = view.get(test_key("a"));
+      if (!record) return record.error();
+      value = (*record)->value;
+      return {};
+    }));
+    if (!looked) return looked.error();
+    return value;
+  };
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(20); };
+  {
+    const NoDescriptors none;
+    fail_log(os::Call::kWrite, EIO);
+    EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kIo);
+    os::set_fault_hook({});
+    const auto deadline = soon();
+    while (seen().ok() && std::chrono::steady_clock::now() < deadline) {
+    }
+    ASSERT_EQ(seen().error(), Error::kIo) << "it could be opened again without a descriptor";
+  }
+  const auto deadline = soon();
+  while (!seen().ok() && std::chrono::steady_clock::now() < deadline) {
+  }
+  ASSERT_TRUE(seen().ok()) << "nobody has tried to mend it";
+  EXPECT_EQ(*seen(), "1");
+  EXPECT_TRUE(put(*engine_, "a", "3").ok());
 }
 
 TEST_F(LogFaults, ConflictsAreConflictsEvenBesideFailures) {

@@ -23,7 +23,12 @@ os::Result<std::shared_ptr<ExtentFile>> OpenExtents::open(ExtentId id) {
 std::shared_ptr<ExtentFile> OpenExtents::add(ExtentId id, std::shared_ptr<const os::File> file) {
   std::lock_guard lock(mutex_);
   if (auto found = by_id_.find(id); found != by_id_.end()) return *found->second;
-  used_.push_front(std::make_shared<ExtentFile>(id, std::move(file)));
+  const auto close = [open = open_](const ExtentFile* extent) {
+    delete extent;
+    --*open;
+  };
+  ++*open_;
+  used_.push_front(std::shared_ptr<ExtentFile>(new ExtentFile(id, std::move(file)), close));
   by_id_.emplace(id, used_.begin());
   if (used_.size() > most_) {
     by_id_.erase(used_.back()->id());

@@ -1,6 +1,8 @@
-// Extent files open for reading, at most so many at a time.
+// Extent files open for reading, the most recently used ones. Those who read may keep more open,
+// up to as many again: beyond that crowded() asks them not to.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -23,12 +25,16 @@ class OpenExtents {
   std::shared_ptr<ExtentFile> add(ExtentId id, std::shared_ptr<const os::File> file);
   // Readers that have the file keep it; nobody gets it from here again.
   void forget(ExtentId id);
+  // More files are open than this may keep: nobody should keep another one beyond a call.
+  bool crowded() const { return open_->load(std::memory_order_relaxed) > 2 * most_; }
 
  private:
   using Used = std::list<std::shared_ptr<ExtentFile>>;  // Most recently used first.
 
   const std::string directory_;
   const size_t most_;
+  // How many there are, here and with readers, who may outlive this.
+  const std::shared_ptr<std::atomic<size_t>> open_ = std::make_shared<std::atomic<size_t>>(0);
   std::mutex mutex_;
   Used used_;
   std::unordered_map<ExtentId, Used::iterator> by_id_;

@@ -177,16 +177,19 @@ class Records::Reading {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-Records::Records(std::string directory, size_t block_cache_bytes)
+Records::Records(std::string directory, size_t block_cache_bytes, size_t most_open_files)
     : directory_(std::move(directory)),
+      most_open_files_(most_open_files),
       block_cache_(rocksdb::NewLRUCache(block_cache_bytes, 4)),
       env_(rocksdb::NewCompositeEnv(make_record_files())) {}
 
 Records::~Records() = default;
 
 kyanite::Result<std::unique_ptr<Records>, std::string> Records::open(std::string directory,
-                                                                     size_t block_cache_bytes) {
-  std::unique_ptr<Records> records(new Records(std::move(directory), block_cache_bytes));
+                                                                     size_t block_cache_bytes,
+                                                                     size_t most_open_files) {
+  std::unique_ptr<Records> records(
+      new Records(std::move(directory), block_cache_bytes, most_open_files));
   if (auto problem = records->open_database()) return Failure{*problem};
   return records;
 }
@@ -201,7 +204,7 @@ rocksdb::Options Records::options() const {
   options.max_background_jobs = 2;
   // Every file more makes a listing slower; docs/decisions/rocksdb.md has what merging early costs.
   options.level0_file_num_compaction_trigger = 2;
-  options.max_open_files = 512;
+  options.max_open_files = static_cast<int>(most_open_files_);
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = rocksdb::kLZ4Compression;
   // One thread writes, so the concurrent memtable only costs.

@@ -29,7 +29,8 @@ namespace kyanite::engine {
 class Records {
  public:
   static kyanite::Result<std::unique_ptr<Records>, std::string> open(std::string directory,
-                                                                     size_t block_cache_bytes);
+                                                                     size_t block_cache_bytes,
+                                                                     size_t most_open_files);
   ~Records();
 
   store::Result<store::RecordPtr> get(std::string_view key);
@@ -53,13 +54,14 @@ class Records {
 
  private:
   class Reading;
-  Records(std::string directory, size_t block_cache_bytes);
+  Records(std::string directory, size_t block_cache_bytes, size_t most_open_files);
   rocksdb::Options options() const;
   std::optional<std::string> open_database();  // The reason why not.
   void release_kept();
   bool has_room() const;
 
   const std::string directory_;
+  const size_t most_open_files_;
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   const std::unique_ptr<rocksdb::Env> env_;
 

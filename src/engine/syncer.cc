@@ -21,9 +21,7 @@ Syncer::~Syncer() {
 void Syncer::loop() {
   std::vector<CommitRequest*> requests;
   std::vector<const store::Commit*> commits;
-  while (true) {
-    queue_.take(requests, kMostTogether);
-    if (requests.empty()) return;
+  while (queue_.take(requests, kMostTogether)) {
     commits.clear();
     for (const auto* request : requests) commits.push_back(&request->commit);
     const auto results = extents_.sync(commits);

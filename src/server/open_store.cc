@@ -1,5 +1,6 @@
 #include "server/open_store.h"
 
+#include "os/descriptors.h"
 #include "store/memory.h"
 
 namespace kyanite::server {
@@ -8,6 +9,7 @@ Result<OpenStore, std::string> open_store(const Options& options) {
   if (options.in_memory) return OpenStore{std::make_unique<store::MemoryStore>(), nullptr};
   engine::Options engine_options;
   engine_options.location = options.location;
+  engine_options.descriptors = engine::reserved_descriptors(os::raise_descriptor_limit());
   auto engine = engine::Engine::open(std::move(engine_options));
   if (!engine) return Failure{engine.error()};
   const engine::Engine* view = engine->get();
