@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/executor.h"
 #include "http/reply_head.h"
 #include "net/connection.h"
 #include "net/inbox.h"
@@ -34,7 +35,7 @@ using Fetch = Result<T, FetchError>;
 
 namespace {
 
-// How often the time of whole fetches is looked at.
+// How often the time of whole fetches and of lookups is looked at.
 constexpr int64_t kWatchMs = 100;
 
 Timeouts timeouts_of(const ClientOptions& options) {
@@ -106,10 +107,10 @@ struct Exchange {
 };
 
 struct Client::State {
-  State(Workers& threads, ClientOptions chosen, std::unique_ptr<TlsContext> context)
-      : workers(threads),
-        options(std::move(chosen)),
+  State(ClientOptions chosen, std::unique_ptr<TlsContext> context, Lookups::Resolve resolve)
+      : options(std::move(chosen)),
         tls(std::move(context)),
+        lookups(options.lookups, std::move(resolve)),
         shard(timeouts_of(options)) {}
 
   Task<Fetch<std::unique_ptr<http::Fetched>>> get(Url url, const Lines& headers,
@@ -117,6 +118,8 @@ struct Client::State {
   Task<Fetch<std::unique_ptr<Exchange>>> ask(const Url& url, const Lines& headers,
                                              const Lines& credentials, int64_t deadline_ms);
   Task<Fetch<std::vector<Address>>> find_addresses(const Url& url);
+  Task<Lookups::Found> look_up(const Url& url);
+  FetchError not_found(const Url& url, Lookups::Error why);
   Fetch<std::unique_ptr<Exchange>> connect(const Address& address, const Url& url,
                                            int64_t deadline_ms);
 
@@ -126,21 +129,23 @@ struct Client::State {
   template <class T>
   Detached start(Task<T> task, Pending<T>& result);
   Detached drop(std::unique_ptr<Exchange> exchange);
+  void begin_watch();
   Detached watch();
   Detached cut_all();
   void admit(Exchange& exchange);
   void begin() { ++running; }
   void end();
 
-  Workers& workers;
   const ClientOptions options;
   const std::unique_ptr<TlsContext> tls;
+  Lookups lookups;
   Shard shard;
   std::thread thread;
-  std::list<Exchange*> open;  // On the loop. With at least one of them the watch goes round.
+  std::list<Exchange*> open;  // On the loop.
   bool watching = false;
   std::atomic<bool> stopping{false};
   std::atomic<size_t> fetches{0};
+  std::atomic<uint64_t> refused{0};
   std::atomic<size_t> running{0};  // Coroutines on the loop, and exchanges.
   std::mutex mutex;
   std::condition_variable all_ended;
@@ -298,26 +303,33 @@ void Client::State::end() {
 // Ends what has taken its whole time. Goes round only while there is something to watch.
 Detached Client::State::watch() {
   begin();
-  while (!open.empty()) {
+  do {
     co_await shard.loop.sleep_until(shard.loop.now_ms() + kWatchMs);
+    lookups.expire(shard.loop.now_ms());
     for (Exchange* exchange : open) {
       if (exchange->late || shard.loop.now_ms() < exchange->deadline_ms) continue;
       exchange->late = true;
       exchange->connection.cut();
     }
-  }
+  } while (!open.empty() || lookups.anyone_waits());
   watching = false;
   end();
+}
+
+// To be called on the loop once there is something to watch.
+void Client::State::begin_watch() {
+  if (!std::exchange(watching, true)) watch();
 }
 
 void Client::State::admit(Exchange& exchange) {
   open.push_back(&exchange);
   begin();
-  if (!std::exchange(watching, true)) watch();
+  begin_watch();
 }
 
 Detached Client::State::cut_all() {
   co_await shard.loop.turn();
+  lookups.expire(Timer::kNever);
   for (Exchange* exchange : open) {
     exchange->stopped = true;
     exchange->connection.cut();
@@ -325,9 +337,31 @@ Detached Client::State::cut_all() {
   end();
 }
 
+// A numeric address is itself; only a name has to be looked up.
+Task<Lookups::Found> Client::State::look_up(const Url& url) {
+  if (auto numeric = resolve_numeric(url.host, url.port)) co_return std::move(*numeric);
+  if (stopping) co_return Lookups::Error::kLate;
+  begin_watch();
+  co_return co_await lookups.find(url.host, url.port, shard.loop.now_ms());
+}
+
+FetchError Client::State::not_found(const Url& url, Lookups::Error why) {
+  if (stopping) return {FetchError::kBusy, "This server stops."};
+  switch (why) {
+    case Lookups::Error::kUnknown:
+      return {FetchError::kUnknownHost, "There is no host " + url.host + "."};
+    case Lookups::Error::kLate:
+      return {FetchError::kTimeout, "Nobody told in time where the host " + url.host + " is."};
+    case Lookups::Error::kBusy:
+      ++refused;
+      return {FetchError::kBusy, "This server is looking for too many other hosts."};
+  }
+  CHECK(false);
+}
+
 Task<Fetch<std::vector<Address>>> Client::State::find_addresses(const Url& url) {
-  auto found = co_await workers.run([&] { return resolve(url.host, url.port); });
-  if (!found) co_return FetchError{FetchError::kUnknownHost, "There is no host " + url.host + "."};
+  auto found = co_await look_up(url);
+  if (!found) co_return not_found(url, found.error());
   if (options.allow_private) co_return std::move(*found);
   std::vector<Address> allowed;
   for (const Address& address : *found) {
@@ -405,12 +439,12 @@ Task<Fetch<std::unique_ptr<http::Fetched>>> Client::State::get(Url url, const Li
   co_return FetchError{FetchError::kBadReply, "The copy source redirects too often."};
 }
 
-Result<std::unique_ptr<Client>, std::string> Client::create(Workers& workers,
-                                                            ClientOptions options) {
+Result<std::unique_ptr<Client>, std::string> Client::create(ClientOptions options,
+                                                            Lookups::Resolve resolve) {
   auto tls = TlsContext::for_clients(options.ca_file);
   if (!tls) return Failure{tls.error()};
   return std::unique_ptr<Client>(
-      new Client(std::make_unique<State>(workers, std::move(options), std::move(*tls))));
+      new Client(std::make_unique<State>(std::move(options), std::move(*tls), std::move(resolve))));
 }
 
 Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {
@@ -434,11 +468,14 @@ void Client::stop() {
   state_->cut_all();
 }
 
+ClientMetrics Client::metrics() const { return {state_->fetches, state_->refused}; }
+
 Task<Fetch<std::unique_ptr<http::Fetched>>> Client::get(Url url, Lines headers, Lines credentials) {
   State& state = *state_;
   if (state.stopping) co_return FetchError{FetchError::kBusy, "This server stops."};
   if (state.fetches.fetch_add(1) >= state.options.max_at_once) {
     --state.fetches;
+    ++state.refused;
     co_return FetchError{FetchError::kBusy, "This server is reading from too many others."};
   }
   auto fetched = co_await state.on_loop(state.get(std::move(url), headers, credentials));

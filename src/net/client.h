@@ -9,13 +9,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "base/executor.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "http/fetch.h"
+#include "net/lookups.h"
 
 namespace kyanite::net {
 
@@ -24,17 +25,23 @@ struct ClientOptions {
   std::string ca_file;         // Trusted certificates, PEM; empty: the system's.
   int max_redirects = 5;
   size_t max_at_once = 256;                   // Further fetches are refused.
+  Lookups::Limits lookups = {};               // Further names, too.
   std::chrono::milliseconds connect{10'000};  // To connect, and for the TLS handshake.
   std::chrono::milliseconds head{30'000};     // From the request to the end of the reply's head.
   std::chrono::milliseconds body{60'000};     // Without one byte of the body.
   std::chrono::milliseconds whole{24 * 3600 * 1000};  // From the request to the body's end.
 };
 
+struct ClientMetrics {
+  uint64_t fetches_open = 0;
+  uint64_t fetches_refused = 0;  // Too many at once, or too many names to look up.
+};
+
 class Client final : public http::Fetcher {
  public:
-  // Fails when `ca_file` cannot be read. `workers` resolve names and must outlive the client.
-  static Result<std::unique_ptr<Client>, std::string> create(Workers& workers,
-                                                             ClientOptions options);
+  // Fails when `ca_file` cannot be read.
+  static Result<std::unique_ptr<Client>, std::string> create(
+      ClientOptions options, Lookups::Resolve resolve = net::resolve);
   // Every reply must have been dropped, or be dropped meanwhile by those who learn of the end.
   ~Client() override;
 
@@ -43,6 +50,9 @@ class Client final : public http::Fetcher {
 
   // Ends what is being fetched, and all later fetches, with kBusy. From any thread.
   void stop();
+
+  // From any thread.
+  ClientMetrics metrics() const;
 
   struct State;
 

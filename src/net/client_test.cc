@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,16 +74,15 @@ class CannedServer {
 class ClientTest : public ::testing::Test {
  protected:
   ClientOptions options_;
-  Workers workers_{2};
   std::unique_ptr<Client> client_;
 
   ClientTest() {
     options_.allow_private = true;
     create();
   }
-  void create() {
+  void create(Lookups::Resolve how = resolve) {
     client_.reset();
-    auto created = Client::create(workers_, options_);
+    auto created = Client::create(options_, std::move(how));
     ASSERT_TRUE(created.ok()) << created.error();
     client_ = std::move(*created);
   }
@@ -247,6 +248,66 @@ TEST_F(ClientTest, FetchesOnlySoMuchAtOnce) {
   EXPECT_EQ(fetch(url(server.port, "/")), error(FetchError::kBusy));
   one = FetchError{FetchError::kBusy, ""};  // Drops the reply.
   EXPECT_EQ(fetch(url(server.port, "/")), "200 ok");
+}
+
+// What name servers answer, and when, is up to the test.
+struct Gate {
+  void open() {
+    std::lock_guard lock(mutex);
+    is_open = true;
+    changed.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex);
+    ++arrived;
+    changed.notify_all();
+    changed.wait(lock, [this] { return is_open; });
+  }
+  void wait_for(int count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return arrived >= count; });
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_open = false;
+  int arrived = 0;
+};
+
+TEST_F(ClientTest, NamesThatNobodyAnswersForHoldUpNobodyElse) {
+  CannedServer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  const auto gate = std::make_shared<Gate>();
+  options_.lookups = {.threads = 1, .waiting = 0, .longest = milliseconds(100)};
+  create([gate](const std::string& host, uint16_t port) {
+    if (host == "stuck") gate->pass();
+    return resolve("127.0.0.1", port);
+  });
+  const auto named = [&](const std::string& host) {
+    return *http::parse_url("http://" + host + ":" + std::to_string(server.port) + "/");
+  };
+  EXPECT_EQ(fetch(named("known")), "200 ok");
+  std::thread stuck([&] { EXPECT_EQ(fetch(named("stuck")), error(FetchError::kTimeout)); });
+  gate->wait_for(1);
+  EXPECT_EQ(fetch(url(server.port, "/")), "200 ok");  // Needs no lookup.
+  EXPECT_EQ(fetch(named("other")), error(FetchError::kBusy));
+  EXPECT_EQ(client_->metrics().fetches_refused, 1u);
+  stuck.join();
+  gate->open();
+}
+
+TEST_F(ClientTest, StopsWhileANameIsLookedUp) {
+  const auto gate = std::make_shared<Gate>();
+  create([gate](const std::string&, uint16_t port) {
+    gate->pass();
+    return resolve("127.0.0.1", port);
+  });
+  std::thread waiting(
+      [&] { EXPECT_EQ(fetch(*http::parse_url("http://stuck/")), error(FetchError::kBusy)); });
+  gate->wait_for(1);
+  client_->stop();
+  waiting.join();
+  client_.reset();
+  gate->open();
 }
 
 TEST_F(ClientTest, StopsWhatWaits) {

@@ -67,11 +67,13 @@ std::string Address::text() const {
   return (brackets ? "[" + ip + "]" : ip) + ":" + std::to_string(port());
 }
 
-Result<std::vector<Address>, std::string> resolve(const std::string& host, uint16_t port) {
+namespace {
+Result<std::vector<Address>, std::string> resolve_with(const std::string& host, uint16_t port,
+                                                       int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
+  hints.ai_flags = AI_PASSIVE | flags;
   addrinfo* raw = nullptr;
   const int failed = getaddrinfo(host.c_str(), nullptr, &hints, &raw);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(raw, freeaddrinfo);
@@ -89,6 +91,17 @@ Result<std::vector<Address>, std::string> resolve(const std::string& host, uint1
   }
   if (addresses.empty()) return "cannot resolve " + host + ": no IP address";
   return addresses;
+}
+}  // namespace
+
+Result<std::vector<Address>, std::string> resolve(const std::string& host, uint16_t port) {
+  return resolve_with(host, port, 0);
+}
+
+std::optional<std::vector<Address>> resolve_numeric(const std::string& host, uint16_t port) {
+  auto addresses = resolve_with(host, port, AI_NUMERICHOST);
+  if (!addresses) return {};
+  return std::move(*addresses);
 }
 
 Result<std::vector<Descriptor>, ListenError> listen_on(Address& address, int count) {

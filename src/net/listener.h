@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Address {
 
 // Every address that the name has on this machine; a numeric host is itself.
 Result<std::vector<Address>, std::string> resolve(const std::string& host, uint16_t port);
+
+// The same for a numeric host, at once; nothing when it is a name.
+std::optional<std::vector<Address>> resolve_numeric(const std::string& host, uint16_t port);
 
 struct ListenError {
   int code = 0;  // errno

@@ -163,12 +163,11 @@ TEST_F(TlsTest, NegotiatesHttp11AndNothingOld) {
 TEST_F(TlsTest, ClientsReadFromThoseTheyTrust) {
   auto context = server_context();
   TestServer server(TestServer::one_thread(), context.get());
-  Workers workers(1);
   const auto fetch = [&](const std::string& host, const std::string& ca_file) {
     ClientOptions options;
     options.allow_private = true;
     options.ca_file = ca_file;
-    auto client = Client::create(workers, options);
+    auto client = Client::create(options);
     EXPECT_TRUE(client.ok());
     const auto url =
         http::parse_url("https://" + host + ":" + std::to_string(server.port) + "/headers");
@@ -181,7 +180,7 @@ TEST_F(TlsTest, ClientsReadFromThoseTheyTrust) {
   EXPECT_EQ(fetch("localhost", path("certificate.pem")), "127.0.0.1 secure");
   EXPECT_EQ(fetch("127.0.0.1", path("certificate.pem")), refused);  // It is not for this name.
   EXPECT_EQ(fetch("localhost", ""), refused);                       // Nobody vouches for it.
-  EXPECT_FALSE(Client::create(workers, {.ca_file = "/no/such.pem"}).ok());
+  EXPECT_FALSE(Client::create({.ca_file = "/no/such.pem"}).ok());
 }
 
 TEST_F(TlsTest, EndsConnectionsThatDoNotShakeHands) {

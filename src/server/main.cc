@@ -152,7 +152,7 @@ int run(const Settings& settings) {
 
   net::ClientOptions client_options;
   client_options.allow_private = options.copy_from_private;
-  auto client = net::Client::create(workers, std::move(client_options));
+  auto client = net::Client::create(std::move(client_options));
   if (!client) return fail(client.error());
   context.fetcher = client->get();
 
@@ -173,6 +173,7 @@ int run(const Settings& settings) {
       std::vector<MetricsSource>{
           append_process_metrics,
           [&](std::string& out) { append_net_metrics(out, server.metrics()); },
+          [&](std::string& out) { append_client_metrics(out, (*client)->metrics()); },
           [&](std::string& out) {
             if (opened->engine != nullptr) append_engine_metrics(out, opened->engine->metrics());
           },

@@ -79,6 +79,12 @@ void append_net_metrics(std::string& out, const net::Metrics& metrics) {
   append_metric(out, "kyanite_sent_bytes_total", MetricKind::kCounter, metrics.bytes_out);
 }
 
+void append_client_metrics(std::string& out, const net::ClientMetrics& metrics) {
+  append_metric(out, "kyanite_fetches_open", MetricKind::kGauge, metrics.fetches_open);
+  append_metric(out, "kyanite_fetches_refused_total", MetricKind::kCounter,
+                metrics.fetches_refused);
+}
+
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
   const auto counter = [&](std::string_view name, auto value) {
     append_metric(out, name, MetricKind::kCounter, value);

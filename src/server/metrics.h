@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/metrics.h"
+#include "net/client.h"
 #include "net/server.h"
 
 namespace kyanite::server {
@@ -21,6 +22,7 @@ void append_metric(std::string& out, std::string_view name, MetricKind kind, dou
 void append_process_metrics(std::string& out);
 
 void append_net_metrics(std::string& out, const net::Metrics& metrics);
+void append_client_metrics(std::string& out, const net::ClientMetrics& metrics);
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics);
 
 }  // namespace kyanite::server
