@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/check.h"
-
 namespace kyanite {
 
 namespace {
@@ -45,7 +43,6 @@ LineWriter::LineWriter(int descriptor, TellGap tell_gap)
     : descriptor_(descriptor),
       tell_gap_(tell_gap),
       stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  CHECK(stop_event_ >= 0);
   const SignalsBlocked inherited_by_the_thread;
   thread_ = std::thread([this] { loop(); });
   pthread_setname_np(thread_.native_handle(), "log");

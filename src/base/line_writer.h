@@ -55,6 +55,8 @@ class LineWriter {
 
   const int descriptor_;
   const TellGap tell_gap_;
+  // Negative where descriptors had run out, which is worth a line, too: then an end waits for the
+  // reader.
   const int stop_event_;
   std::atomic<uint64_t> dropped_{0};
 

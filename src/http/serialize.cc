@@ -142,6 +142,7 @@ void append_chunk_line(std::string& out, uint64_t size) {
 std::string refusal(const HeadError& error) {
   Reply reply(error.status);
   reply.header("Content-Type", "text/plain");
+  if (error.status == 503) reply.header("Retry-After", "1");
   reply.body = std::string(error.reason) + "\n";
   std::string out;
   Head head;

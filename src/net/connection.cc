@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/peer_network.h"
 
 namespace kyanite::net {
 
@@ -37,8 +38,12 @@ bool may_succeed_later(Progress progress) {
 }
 }  // namespace
 
-Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls)
-    : shard_(shard), socket_(shard.loop, std::move(descriptor)), peer_(std::move(peer)) {
+Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls,
+                       Peers& peers)
+    : shard_(shard),
+      socket_(shard.loop, std::move(descriptor)),
+      peer_(std::move(peer)),
+      place_(peers, peer_network(peer_), this) {
   if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
 }
 

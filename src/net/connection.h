@@ -16,6 +16,7 @@
 
 #include "base/task.h"
 #include "net/options.h"
+#include "net/peers.h"
 #include "net/socket.h"
 #include "net/tls.h"
 #include "os/file.h"
@@ -45,11 +46,13 @@ struct Shard {
   const Timeouts timeouts;
   Counter accepted;
   Counter refused;
+  Counter yielded;
   Counter requests;
   Counter bytes_in;
   Counter bytes_out;
   bool draining = false;  // The server stops: finish the request at hand and end.
   std::vector<Socket*> listening;
+  std::vector<std::unique_ptr<Peers>> peers;  // Of each allowance.
   std::list<Connection> connections;
 };
 
@@ -71,7 +74,8 @@ struct Progress {
 class Connection {
  public:
   // Throws std::bad_alloc.
-  Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls);
+  Connection(Shard& shard, Descriptor descriptor, std::string peer, const TlsContext* tls,
+             Peers& peers);
   // A connection made from here. With a `tls` session, which it owns, it begins with a handshake.
   Connection(Shard& shard, Descriptor descriptor, std::string peer, ssl_st* tls);
   ~Connection();
@@ -112,6 +116,14 @@ class Connection {
   // its way.
   Task<void> linger();
 
+  // Between the two a request is served; otherwise the connection rests, and may have to yield.
+  void begin_request() { place_.begin_request(); }
+  void end_request() { place_.end_request(); }
+
+  // How long this has been waiting for its peer; -1 when it does not.
+  int64_t waited_ms() const { return socket_.waited_ms(); }
+  // Ends the wait for a request, of an idle connection or a slow one; for a server that is full.
+  void stop_resting() { socket_.interrupt(); }
   // Ends an idle wait; for the server that stops.
   void stop_idling();
   // Makes every attempt fail and every wait end. The peer sees a broken connection, which it cannot
@@ -131,6 +143,7 @@ class Connection {
   bool idle_ = false;
   bool broken_ = false;
   std::string peer_;
+  Peers::Place place_;
 };
 
 struct Connection::IdleWait {

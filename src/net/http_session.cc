@@ -129,6 +129,7 @@ Task<bool> HttpSession::serve_request() {
   head.request.peer = connection_.peer();
   head.request.secure = connection_.secure();
   connection_.shard().requests.add(1);
+  connection_.begin_request();
 
   http::Reply reply = co_await handler_.serve(head.request);
   if (body.disconnected()) co_return false;
@@ -149,6 +150,7 @@ Task<bool> HttpSession::serve_request() {
   }
   inbox.release();
   work_->parser.reset();
+  connection_.end_request();
   co_return true;
 }
 

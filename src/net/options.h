@@ -14,11 +14,16 @@ struct Timeouts {
   std::chrono::milliseconds body{60'000};   // Without one byte of an awaited request body.
   std::chrono::milliseconds send{60'000};   // Without one byte of the reply being taken.
   std::chrono::milliseconds linger{5'000};  // After a reply that closes, for the peer to read it.
+  // A request that has waited this long for its peer may have to yield to others.
+  std::chrono::milliseconds stall{1'000};
 };
 
 struct Options {
-  int threads = 0;                  // Event loops; 0: one for each CPU this process may use.
-  size_t max_connections = 16'384;  // Over all listeners; one more is answered 503 and closed.
+  int threads = 0;  // Event loops; 0: one for each CPU this process may use.
+  // Over all listeners but those that have an allowance of their own. When there are as many, a
+  // newcomer takes the place of one that rests (peers.h); where nobody can yield it is answered 503
+  // and closed.
+  size_t max_connections = 16'384;
   Timeouts timeouts;
 };
 

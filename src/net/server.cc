@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,15 +17,21 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/peer_network.h"
 #include "http/serialize.h"
 #include "net/http_session.h"
 #include "net/listener.h"
+#include "os/descriptors.h"
 
 namespace kyanite::net {
 
 namespace {
 // How long accepting rests when the process has run out of descriptors or memory.
 constexpr int64_t kAcceptRestMs = 100;
+// One in so many places is kept for others by whoever has most of them.
+constexpr size_t kPartForOthers = 16;
+// How long nobody is asked to yield after nobody could.
+constexpr int64_t kYieldRestMs = 100;
 
 class HttpProtocol final : public Protocol {
  public:
@@ -37,18 +42,24 @@ class HttpProtocol final : public Protocol {
   http::Handler& handler_;
 };
 
-int usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+// A connection that was broken before it was accepted; the next one may be well.
+bool is_of_that_connection(int error) {
+  switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:  // A firewall.
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ETIMEDOUT:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // The peer may or may not come to read this; accepting on to tell it properly would be beyond the
@@ -60,12 +71,29 @@ void refuse_connection(const Descriptor& socket) {
 }
 }  // namespace
 
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+// Listeners that share one limit.
+struct Allowance {
+  Allowance(size_t most, size_t place) : limit(most), index(place) {}
+
+  const size_t limit;
+  const size_t index;  // Into Shard::peers.
+  std::atomic<size_t> open{0};
+};
+
 // A listening socket that waits for its loop to start.
 struct Listening {
   Descriptor socket;
   size_t shard;
   Protocol* protocol;
   const TlsContext* tls;
+  Allowance* allowance;
 };
 
 struct Server::State {
@@ -74,11 +102,18 @@ struct Server::State {
     for (int i = 0; i < options.threads; ++i) {
       shards.push_back(std::make_unique<Shard>(options.timeouts));
     }
+    add_allowance(options.max_connections);
   }
 
+  Allowance& add_allowance(size_t limit);
   Detached accept_connections(Shard& shard, Listening listening);
-  void admit(Shard& shard, Descriptor socket, const Address& peer, const Listening& listening);
-  Detached serve(Shard& shard, std::list<Connection>::iterator connection, Protocol& protocol);
+  Task<void> admit(Shard& shard, Descriptor socket, std::string peer, const Listening& listening);
+  bool is_full(const Shard& shard, const Allowance& allowance, std::string_view newcomer) const;
+  void open_connection(Shard& shard, Descriptor socket, std::string peer, const Listening& from);
+  Task<void> make_room(Shard& shard, const Allowance& allowance, std::string newcomer);
+  bool yield_one(Shard& shard, const Allowance& allowance, std::string_view newcomer, bool resting);
+  Detached serve(Shard& shard, std::list<Connection>::iterator connection, Protocol& protocol,
+                 Allowance& allowance);
   Detached begin_draining(Shard& shard);
   Detached cut_connections(Shard& shard);
   void one_ended();
@@ -86,10 +121,10 @@ struct Server::State {
 
   Options options;
   std::vector<std::unique_ptr<Protocol>> http_protocols;
-  std::vector<Listening> listening;  // Until start().
+  std::vector<Listening> listening;                    // Until start().
+  std::vector<std::unique_ptr<Allowance>> allowances;  // The first is that of most listeners.
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::thread> threads;
-  std::atomic<size_t> open{0};
   std::atomic<size_t> running{0};  // Coroutines that hold on to a loop: acceptors and connections.
   std::mutex mutex;
   std::condition_variable all_ended;
@@ -99,15 +134,25 @@ Server::Server(Options options) : state_(std::make_unique<State>(options)) {}
 
 Server::~Server() { drain_and_stop(std::chrono::milliseconds(0)); }
 
-Result<Endpoint, std::string> Server::listen(const std::string& host, uint16_t port,
-                                             http::Handler& handler, const TlsContext* tls) {
-  state_->http_protocols.push_back(std::make_unique<HttpProtocol>(handler));
-  return listen(host, port, *state_->http_protocols.back(), tls);
+Allowance& Server::State::add_allowance(size_t limit) {
+  allowances.push_back(std::make_unique<Allowance>(limit, allowances.size()));
+  for (auto& shard : shards) shard->peers.push_back(std::make_unique<Peers>());
+  return *allowances.back();
 }
 
 Result<Endpoint, std::string> Server::listen(const std::string& host, uint16_t port,
-                                             Protocol& protocol, const TlsContext* tls) {
+                                             http::Handler& handler, const TlsContext* tls,
+                                             size_t own_connections) {
+  state_->http_protocols.push_back(std::make_unique<HttpProtocol>(handler));
+  return listen(host, port, *state_->http_protocols.back(), tls, own_connections);
+}
+
+Result<Endpoint, std::string> Server::listen(const std::string& host, uint16_t port,
+                                             Protocol& protocol, const TlsContext* tls,
+                                             size_t own_connections) {
   CHECK(state_->threads.empty());
+  Allowance& allowance =
+      own_connections == 0 ? *state_->allowances.front() : state_->add_allowance(own_connections);
   auto addresses = resolve(host, port);
   if (!addresses) return Failure{addresses.error()};
   Endpoint endpoint;
@@ -124,7 +169,7 @@ Result<Endpoint, std::string> Server::listen(const std::string& host, uint16_t p
     }
     if (endpoint.port == 0) endpoint = {address.host(), address.port()};
     for (size_t i = 0; i < sockets->size(); ++i) {
-      state_->listening.push_back({std::move((*sockets)[i]), i, &protocol, tls});
+      state_->listening.push_back({std::move((*sockets)[i]), i, &protocol, tls, &allowance});
     }
   }
   if (endpoint.port == 0) return Failure{unavailable};
@@ -134,7 +179,7 @@ Result<Endpoint, std::string> Server::listen(const std::string& host, uint16_t p
 void Server::start() {
   CHECK(state_->threads.empty());
   std::signal(SIGPIPE, SIG_IGN);
-  raise_descriptor_limit();
+  os::raise_descriptor_limit();
   for (auto& listening : state_->listening) {
     ++state_->running;
     Shard& shard = *state_->shards[listening.shard];
@@ -152,49 +197,116 @@ Detached Server::State::accept_connections(Shard& shard, Listening from) {
   {
     Socket socket(shard.loop, std::move(from.socket));
     shard.listening.push_back(&socket);
+    bool hindered = false;  // Said so already.
     while (!shard.draining) {
       Address peer;
       peer.length = sizeof peer.storage;
       Descriptor accepted(
           accept4(socket.descriptor(), peer.raw(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (accepted.number() >= 0) {
-        admit(shard, std::move(accepted), peer, from);
+        co_await admit(shard, std::move(accepted), peer.host(), from);
+        hindered = false;
       } else if (errno == EAGAIN) {
         socket.would_block(Direction::kRead);
         co_await socket.wait(Direction::kRead, Timer::kNever);
-      } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        log_warning(std::string("cannot accept connections now: ") + std::strerror(errno));
+      } else if (!is_of_that_connection(errno)) {
+        if (!std::exchange(hindered, true))
+          log_warning(std::string("cannot accept connections now: ") + std::strerror(errno));
+        co_await make_room(shard, *from.allowance, {});
         co_await shard.loop.sleep_until(shard.loop.now_ms() + kAcceptRestMs);
-      }  // else: that connection was broken before it was accepted.
+      }
     }
     std::erase(shard.listening, &socket);
   }
   one_ended();
 }
 
-void Server::State::admit(Shard& shard, Descriptor socket, const Address& peer,
-                          const Listening& from) {
+// Asks one connection to yield, one that rests or one whose request stalls. On the shard's thread.
+bool Server::State::yield_one(Shard& shard, const Allowance& allowance, std::string_view newcomer,
+                              bool resting) {
+  const Peers& peers = *shard.peers[allowance.index];
+  const auto waited_ms = [](const Peers::Place& place) { return place.connection()->waited_ms(); };
+  const auto waits = [&](const Peers::Place& place) { return waited_ms(place) >= 0; };
+  const Peers::Place* place =
+      resting ? peers.find_resting(newcomer, waits)
+              : peers.find_stalled(newcomer, options.timeouts.stall.count(), waited_ms);
+  if (place == nullptr) return false;
+  shard.yielded.add(1);
+  if (resting) {
+    place->connection()->stop_resting();
+  } else {
+    place->connection()->cut();
+  }
+  return true;
+}
+
+// Ends one connection if any can yield, here or on another loop. Each loop decides by its own
+// connections, over which the kernel spreads those of every peer.
+Task<void> Server::State::make_room(Shard& shard, const Allowance& allowance,
+                                    std::string newcomer) {
+  Peers& peers = *shard.peers[allowance.index];
+  if (shard.loop.now_ms() < peers.nobody_yields_until_ms) co_return;
+  const auto here =
+      static_cast<size_t>(std::find_if(shards.begin(), shards.end(),
+                                       [&](const auto& each) { return each.get() == &shard; }) -
+                          shards.begin());
+  bool yielded = false;
+  for (const bool resting : {true, false}) {
+    for (size_t i = 0; i < shards.size() && !yielded; ++i) {
+      Shard& there = *shards[(here + i) % shards.size()];
+      if (Executor::current() != &there.loop) co_await there.loop.turn();
+      yielded = yield_one(there, allowance, newcomer, resting);
+      if (yielded) co_await there.loop.turn();  // It ends meanwhile.
+    }
+  }
+  if (Executor::current() != &shard.loop) co_await shard.loop.turn();
+  if (!yielded) peers.nobody_yields_until_ms = shard.loop.now_ms() + kYieldRestMs;
+}
+
+Task<void> Server::State::admit(Shard& shard, Descriptor socket, std::string peer,
+                                const Listening& from) {
   shard.accepted.add(1);
-  if (open.fetch_add(1) >= options.max_connections) {
-    --open;
+  Allowance& allowance = *from.allowance;
+  const std::string network = peer_network(peer);
+  if (is_full(shard, allowance, network)) co_await make_room(shard, allowance, network);
+  const bool full = is_full(shard, allowance, network);
+  if (full || allowance.open.fetch_add(1) >= allowance.limit) {
+    if (!full) --allowance.open;
     shard.refused.add(1);
     if (from.tls == nullptr) refuse_connection(socket);
-    return;
+    co_return;
   }
+  open_connection(shard, std::move(socket), std::move(peer), from);
+}
+
+// For this newcomer: who has most of the places already does not get the last ones.
+bool Server::State::is_full(const Shard& shard, const Allowance& allowance,
+                            std::string_view newcomer) const {
+  const size_t open = allowance.open;
+  if (open >= allowance.limit) return true;
+  if (open < allowance.limit - allowance.limit / kPartForOthers) return false;
+  const size_t own = shard.peers[allowance.index]->count(newcomer) * shards.size();
+  return own > allowance.limit / 2;
+}
+
+void Server::State::open_connection(Shard& shard, Descriptor socket, std::string peer,
+                                    const Listening& from) {
   ++running;
+  Allowance& allowance = *from.allowance;
   try {
-    shard.connections.emplace_front(shard, std::move(socket), peer.host(), from.tls);
+    shard.connections.emplace_front(shard, std::move(socket), std::move(peer), from.tls,
+                                    *shard.peers[allowance.index]);
   } catch (const std::bad_alloc&) {
     log_error("out of memory for a new connection");
-    --open;
+    --allowance.open;
     one_ended();
     return;
   }
-  serve(shard, shard.connections.begin(), *from.protocol);
+  serve(shard, shard.connections.begin(), *from.protocol, allowance);
 }
 
 Detached Server::State::serve(Shard& shard, std::list<Connection>::iterator connection,
-                              Protocol& protocol) {
+                              Protocol& protocol, Allowance& allowance) {
   try {
     const bool secured = co_await connection->handshake();
     if (secured) co_await protocol.serve(*connection);
@@ -202,7 +314,7 @@ Detached Server::State::serve(Shard& shard, std::list<Connection>::iterator conn
     log_error(std::string("a connection is cut because of an exception: ") + error.what());
   }
   shard.connections.erase(connection);
-  --open;
+  --allowance.open;
   one_ended();
 }
 
@@ -246,10 +358,12 @@ void Server::drain_and_stop(std::chrono::milliseconds grace) {
 
 Metrics Server::metrics() const {
   Metrics sum;
-  sum.connections_open = state_->open;
+  sum.connections_limit = state_->allowances.front()->limit;
+  for (const auto& allowance : state_->allowances) sum.connections_open += allowance->open;
   for (const auto& shard : state_->shards) {
     sum.connections_accepted += shard->accepted.value();
     sum.connections_refused += shard->refused.value();
+    sum.connections_yielded += shard->yielded.value();
     sum.requests += shard->requests.value();
     sum.bytes_in += shard->bytes_in.value();
     sum.bytes_out += shard->bytes_out.value();

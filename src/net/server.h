@@ -27,6 +27,9 @@ class Protocol {
   virtual Task<void> serve(Connection& connection) = 0;
 };
 
+// How many loops a server has unless it is told otherwise.
+int usable_cpus();
+
 // Where a listener can be reached; the port is the kernel's choice when 0 was asked for.
 struct Endpoint {
   std::string host;
@@ -37,6 +40,8 @@ struct Metrics {
   uint64_t connections_open = 0;
   uint64_t connections_accepted = 0;
   uint64_t connections_refused = 0;  // over the limit
+  uint64_t connections_yielded = 0;  // closed to make room for others
+  uint64_t connections_limit = 0;    // of the listeners without an allowance of their own
   uint64_t requests = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
@@ -54,11 +59,13 @@ class Server {
   // Opens a listener, before start(). `host` is a numeric address or a name; a name listens on
   // every address it has here, "::" on IPv4 as well. With `tls`, connections begin with a
   // handshake. Fails, naming address and port, when the port is taken, by another instance of this
-  // program as by anyone else.
+  // program as by anyone else. With `own_connections`, that many connections to it are allowed
+  // whatever there is elsewhere, and they count for nobody else.
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port,
-                                       http::Handler& handler, const TlsContext* tls = nullptr);
+                                       http::Handler& handler, const TlsContext* tls = nullptr,
+                                       size_t own_connections = 0);
   Result<Endpoint, std::string> listen(const std::string& host, uint16_t port, Protocol& protocol,
-                                       const TlsContext* tls = nullptr);
+                                       const TlsContext* tls = nullptr, size_t own_connections = 0);
 
   // Starts the loops. The process ignores SIGPIPE from here on (sendfile and OpenSSL know no other
   // way), and its limit of open files is raised as far as it may be.

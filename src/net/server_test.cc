@@ -158,28 +158,6 @@ TEST(Server, ServesOtherProtocols) {
   EXPECT_TRUE(peer.ended());
 }
 
-TEST(Server, RefusesConnectionsOverTheLimit) {
-  Options options = TestServer::one_thread();
-  options.max_connections = 2;
-  TestServer server(options);
-  auto first = std::make_unique<TestPeer>(server.port);
-  TestPeer second(server.port);
-  for (TestPeer* peer : {first.get(), &second}) {
-    ASSERT_TRUE(peer->send(get("/in")));
-    EXPECT_EQ(peer->answer().body, "in");
-  }
-  TestPeer third(server.port);
-  EXPECT_EQ(third.answer().status, 503);
-  EXPECT_TRUE(third.ended());
-  EXPECT_EQ(server.server.metrics().connections_refused, 1u);
-
-  first.reset();
-  ASSERT_TRUE(eventually([&] { return server.server.metrics().connections_open == 1; }));
-  TestPeer fourth(server.port);
-  ASSERT_TRUE(fourth.send(get("/in")));
-  EXPECT_EQ(fourth.answer().body, "in");
-}
-
 TEST(ServerStop, FinishesRequestsInFlightAndClosesIdleConnections) {
   TestServer server;
   TestPeer idle(server.port), busy(server.port);

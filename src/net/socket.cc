@@ -2,6 +2,8 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace kyanite::net {
@@ -28,6 +30,14 @@ void Socket::became_ready(uint32_t events) {
     write_.ready = true;
     if (write_.waiter.coroutine) loop_.wake(write_.waiter, Wake::kReady);
   }
+}
+
+int64_t Socket::waited_ms() const {
+  int64_t longest = -1;
+  for (const Side* each : {&read_, &write_}) {
+    if (each->waiter.coroutine) longest = std::max(longest, loop_.now_ms() - each->since_ms);
+  }
+  return longest;
 }
 
 void Socket::interrupt() {

@@ -65,12 +65,16 @@ class Socket {
       }
       void await_suspend(std::coroutine_handle<> coroutine) {
         side.waiter.coroutine = coroutine;
+        side.since_ms = socket.loop_.now_ms();
         socket.loop_.timers_.arm(side.waiter, deadline_ms);
       }
       Wake await_resume() const noexcept { return side.waiter.wake; }
     };
     return Awaiter{*this, side(direction), deadline_ms};
   }
+
+  // How long a coroutine has been waiting; -1: none is.
+  int64_t waited_ms() const;
 
   // Ends the waits of now and later with Wake::kInterrupted.
   void interrupt();
@@ -79,6 +83,7 @@ class Socket {
   friend class Loop;
   struct Side {
     Waiter waiter;
+    int64_t since_ms = 0;  // Since when it waits, if it does.
     bool ready = true;
   };
 

@@ -219,7 +219,8 @@ struct Answer {
 // the test.
 class TestPeer {
  public:
-  explicit TestPeer(uint16_t port, SSL_CTX* tls = nullptr) {
+  // `from`: another address of this machine to come from.
+  explicit TestPeer(uint16_t port, SSL_CTX* tls = nullptr, const char* from = "127.0.0.1") {
     socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const timeval patience{30, 0};
     setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -228,6 +229,8 @@ class TestPeer {
     setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    inet_pton(AF_INET, from, &address.sin_addr);
+    bind(socket_.number(), reinterpret_cast<sockaddr*>(&address), sizeof address);
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ =

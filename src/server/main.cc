@@ -16,9 +16,11 @@
 #include "front/front.h"
 #include "net/client.h"
 #include "net/server.h"
+#include "os/descriptors.h"
 #include "queue/service.h"
 #include "server/admin.h"
 #include "server/background.h"
+#include "server/connection_limits.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
 #include "server/settings.h"
@@ -61,9 +63,18 @@ struct Hosted {
   front::Front front;
 };
 
-net::Options net_options(const Options& options) {
+// Of the descriptors that the process may have, the engine's are not for connections.
+ConnectionLimits limits_of_connections(const Options& options) {
+  const uint64_t descriptors = os::raise_descriptor_limit();
+  const uint64_t engine = options.in_memory ? 0 : engine::reserved_descriptors(descriptors);
+  const int threads = options.threads > 0 ? options.threads : net::usable_cpus();
+  return connection_limits(descriptors, engine, threads);
+}
+
+net::Options net_options(const Options& options, const ConnectionLimits& limits) {
   net::Options result;
   result.threads = options.threads;
+  result.max_connections = limits.connections;
   // One time-out serves all listeners: the longest that was asked for.
   int longest_s = 0;
   for (Listener listener : kServed) {
@@ -107,7 +118,7 @@ int fail(const std::string& why) {
 // Opens every listener. What was opened before an error is closed with the server.
 Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
                                                      std::vector<std::unique_ptr<Hosted>>& hosted,
-                                                     Admin& admin) {
+                                                     Admin& admin, size_t admin_connections) {
   std::vector<Started> started;
   for (auto& service : hosted) {
     const ListenOptions& where = settings.options[service->listener];
@@ -116,7 +127,7 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
     started.push_back({service->listener, *endpoint, settings.tls != nullptr});
   }
   const ListenOptions& where = settings.options[Listener::kAdmin];
-  auto endpoint = server.listen(where.host, where.port, admin);
+  auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
   if (!endpoint) return Failure{endpoint.error()};
   started.push_back({Listener::kAdmin, *endpoint, false});
   return started;
@@ -140,6 +151,7 @@ int run(const Settings& settings) {
   store::Store& store = *opened->store;
 
   // Destroyed in reverse: the server first, so that nothing is in use any more when it goes.
+  const ConnectionLimits limits = limits_of_connections(options);
   SystemClock clock;
   store::KeyedLocks locks;
   Workers workers(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
@@ -152,6 +164,7 @@ int run(const Settings& settings) {
 
   net::ClientOptions client_options;
   client_options.allow_private = options.copy_from_private;
+  client_options.max_at_once = limits.fetches;
   auto client = net::Client::create(std::move(client_options));
   if (!client) return fail(client.error());
   context.fetcher = client->get();
@@ -163,7 +176,7 @@ int run(const Settings& settings) {
     hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
   std::optional<Admin> admin;
-  net::Server server(net_options(options));
+  net::Server server(net_options(options, limits));
   admin.emplace(
       [&store]() -> Task<std::optional<std::string>> {
         const auto found = co_await store.get(store::Key(0, 'h', "health"));
@@ -184,7 +197,7 @@ int run(const Settings& settings) {
             front::Metrics::write(out, services);
           }});
 
-  auto started = listen_all(server, settings, hosted, *admin);
+  auto started = listen_all(server, settings, hosted, *admin, limits.admin);
   if (!started) return fail(started.error());
   for (size_t i = 0; i < hosted.size(); ++i) {
     const ListenOptions& where = options[hosted[i]->listener];

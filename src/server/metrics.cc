@@ -74,6 +74,9 @@ void append_net_metrics(std::string& out, const net::Metrics& metrics) {
                 metrics.connections_accepted);
   append_metric(out, "kyanite_connections_refused_total", MetricKind::kCounter,
                 metrics.connections_refused);
+  append_metric(out, "kyanite_connections_yielded_total", MetricKind::kCounter,
+                metrics.connections_yielded);
+  append_metric(out, "kyanite_connections_limit", MetricKind::kGauge, metrics.connections_limit);
   append_metric(out, "kyanite_http_requests_total", MetricKind::kCounter, metrics.requests);
   append_metric(out, "kyanite_received_bytes_total", MetricKind::kCounter, metrics.bytes_in);
   append_metric(out, "kyanite_sent_bytes_total", MetricKind::kCounter, metrics.bytes_out);
