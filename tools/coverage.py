@@ -38,6 +38,22 @@ REMARKS = {
         "says DeletePending.",
         "Force Close Handles never deletes a file, even when its last handle was to delete it.",
         "Symbolic and hard links, which only NFS shares have, are not offered.",
+        "An unknown snapshot of a share is ShareSnapshotNotFound, as the service has it today, from version 2021-08-06 on; "
+        "recordings up to 2021-06-08 show ShareNotFound. Deleting one is ShareSnapshotNotFound in every version.",
+        "A share's quota is 5,120 GiB unless set; new accounts of Azure have 102,400.",
+        "x-ms-server-encrypted is false of a root directory of which nothing was set; the service shows it of emptied metadata, too.",
+        "A file notes 64 cleared ranges at most; beyond that a difference may list as cleared what never held anything.",
+    ],
+    "queue": [
+        "A pop receipt that is no base64 is malformed (400 InvalidQueryParameterValue); every other one that was not given out last is "
+        "404 MessageNotFound, whatever its length.",
+    ],
+    "table": [
+        "`$top=0` gives no entities and no continuation token; above 1,000 it is 400, as the page on query operators has it.",
+        "`$orderby`, `$skip`, `$skiptoken`, `$expand`, `$inlinecount` and `$count` are 501 NotImplemented; other unknown options are "
+        "ignored.",
+        "What is below a table's name in a path is taken for an entity: TableNotFound, else 501 to reads, ResourceNotFound with "
+        "If-Match, InvalidInput without.",
     ],
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "content/cleared.h"
 #include "content/content.h"
 
 namespace kyanite::content {
@@ -17,8 +18,10 @@ using ByteRuns = std::vector<ByteRun>;
 
 // Pieces as load() gives them: ascending, without zeros.
 ByteRuns written(const Pieces& pieces);
-// Where the two were not written by the same request, within [offset, offset + count).
+// Where the two were not written by the same request, within [offset, offset + count). What is
+// known to be `cleared` in between counts even where there was nothing.
 Task<store::Result<ByteRuns>> difference(store::Store& store, const Pieces& before,
-                                         const Pieces& after, uint64_t offset, uint64_t count);
+                                         const Pieces& after, uint64_t offset, uint64_t count,
+                                         ClearedRuns cleared = {});
 
 }  // namespace kyanite::content

@@ -42,7 +42,7 @@ wire::Result<void> check_replaced(const service::Call& call,
 template <class Make>
 Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Make make) {
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto way = co_await follow(call, tree, path, wire::Code::kParentNotFound);
+    auto way = co_await follow(call, tree, path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree.space(), way->parent(), way->folded);
     auto turn = co_await call.context.locks.lock(key.bytes());

@@ -58,7 +58,7 @@ Outcome delete_directory(Call& call) {
   if (!tree) co_return tree.error();
   if (path->empty()) co_return wire::Error(Code::kInvalidOperation);
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto way = co_await follow(call, *tree, *path, Code::kParentNotFound);
+    auto way = co_await follow(call, *tree, *path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree->space(), way->parent(), way->folded);
     auto turn = co_await call.context.locks.lock(key.bytes());

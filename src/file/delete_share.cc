@@ -71,7 +71,8 @@ Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) 
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto snapshot = co_await service::load<Snapshot>(call, key);
     if (!snapshot) co_return snapshot.error();
-    if (!snapshot->value) co_return wire::Error(Code::kShareNotFound);
+    // This is said in every version.
+    if (!snapshot->value) co_return wire::Error(Code::kShareSnapshotNotFound);
     if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
     auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
     if (!state) co_return state.error();

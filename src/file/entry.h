@@ -56,7 +56,7 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto way = co_await follow(call, *tree, *path, wire::Code::kResourceNotFound);
+    auto way = co_await follow(call, *tree, *path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree->space(), way->parent(), way->folded);
     auto turn = co_await call.context.locks.lock(key.bytes());

@@ -13,7 +13,8 @@ Outcome get_directory_properties(Call& call) {
   const Entry& directory = *located->found.entry;
   http::Reply reply(200);
   service::encode_changed(reply, directory.changed);
-  reply.header("x-ms-server-encrypted", "true");
+  // There is nothing to encrypt of a root of which nothing was set.
+  reply.header("x-ms-server-encrypted", located->found.record == nullptr ? "false" : "true");
   encode_smb(reply, call, directory, located->found.parent);
   service::encode_metadata(reply, directory.metadata);
   co_return reply;

@@ -24,8 +24,7 @@ Outcome get_permission(service::Call& call) {
   if (call.headers().find("x-ms-file-permission-format"))
     json.member("format", *format == PermissionFormat::kSddl ? "sddl" : "binary");
   json.end_object();
-  http::Reply reply(200);
-  reply.header("Content-Type", "application/json");
+  http::Reply reply(200);  // The service names no type.
   reply.body = std::move(body);
   co_return reply;
 }

@@ -1,7 +1,6 @@
 // Get Share Stats: GET /{share}?restype=share&comp=stats
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/changed.h"
 #include "wire/xml.h"
 
 namespace kyanite::file {
@@ -46,7 +45,6 @@ Outcome get_share_stats(service::Call& call) {
   }
   xml.close("ShareStats");
   http::Reply reply(200);
-  service::encode_changed(reply, (*share)->changed);
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();
   co_return reply;

@@ -32,7 +32,7 @@ Outcome lease_share(service::Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   auto decide = [&](std::optional<Snapshot>& snapshot) -> wire::Result<http::Reply> {
-    if (!snapshot) return wire::Error(wire::Code::kShareNotFound);
+    if (!snapshot) return snapshot_not_found(call);
     return apply(*action, *snapshot, call.now);
   };
   co_return co_await service::update<Snapshot>(

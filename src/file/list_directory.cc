@@ -35,17 +35,6 @@ struct Shows {
   bool encoded_names = false;
 };
 
-// Names that XML cannot hold are percent-encoded and marked.
-void write_name(wire::XmlWriter& xml, const Shows& shows, const std::string& name) {
-  xml.open("Name");
-  if (shows.encoded_names && !wire::xml_can_hold(name)) {
-    xml.attribute("Encoded", "true").text(wire::percent_encode(name));
-  } else {
-    xml.text(name);
-  }
-  xml.close("Name");
-}
-
 void write_properties(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   if (entry.directory && !shows.timestamps && !shows.etag) {
     xml.element("Properties", "");
@@ -68,7 +57,11 @@ void write_properties(wire::XmlWriter& xml, const Shows& shows, const Entry& ent
 void write_entry(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   const std::string_view tag = entry.directory ? "Directory" : "File";
   xml.open(tag);
-  write_name(xml, shows, entry.name);
+  if (shows.encoded_names) {
+    service::write_encodable(xml, "Name", entry.name);
+  } else {
+    xml.element("Name", entry.name);
+  }
   if (shows.ids) xml.element("FileId", entry.id);
   write_properties(xml, shows, entry);
   if (shows.attributes) xml.element("Attributes", attributes_text(entry));
@@ -103,7 +96,7 @@ class EntryList final : public service::Document {
     } else {
       xml.attribute("DirectoryPath", path_);
     }
-    service::write_page(xml, page_);
+    service::write_page(xml, page_, shows_.encoded_names);
     if (shows_.ids) xml.element("DirectoryId", located_.found.entry->id);
     xml.open("Entries");
   }

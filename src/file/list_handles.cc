@@ -56,7 +56,9 @@ Outcome list_handles(Call& call) {
     next = service::write_marker(std::to_string(handles.back().id));
   }
   wire::XmlWriter xml;
-  xml.open("EnumerationResults").open("Entries");
+  xml.open("EnumerationResults");
+  service::write_page(xml, *page);
+  xml.open("Entries");
   for (const Handle& handle : handles) write_handle(xml, call, handle);
   xml.close("Entries").element("NextMarker", next).close("EnumerationResults");
   http::Reply reply(200);

@@ -20,6 +20,8 @@ namespace {
 
 using Listed = service::Listed<Share>;
 
+constexpr std::string_view kNilGuid = "00000000-0000-0000-0000-000000000000";
+
 // The place of an item in the listing: name, zero byte, then deletions by age, snapshots by age,
 // the share itself. A marker is such a place, so that a page can end between two snapshots.
 std::string deletion_place(const Listed& listed) {
@@ -54,7 +56,7 @@ class ShareList {
       if (!listed) return listed.error();
       if (!*listed) return {};
       if ((*listed)->deletion) {
-        if (takes(deletion_place(**listed))) write_deletion(**listed);
+        if (takes(deletion_place(**listed))) write_deletion(std::move(**listed));
         continue;
       }
       if (include_.snapshots) {
@@ -106,7 +108,10 @@ class ShareList {
     xml_.close("Share");
   }
 
-  void write_deletion(const Listed& listed) {
+  void write_deletion(Listed listed) {
+    // A deletion breaks the lease, and tells so even of a share that had none.
+    listed.value.lease.id = kNilGuid;
+    listed.value.lease.break_ends = listed.deletion->deleted;
     xml_.open("Share").element("Name", listed.name).element("Deleted", "true");
     xml_.element("Version", service::deletion_version(listed.deletion->deleted));
     xml_.open("Properties");

@@ -25,6 +25,9 @@ wire::Result<Path> parse_path(std::string_view text, bool keep_dots);
 // The path that the request addresses; x-ms-allow-trailing-dot says whether dots stay.
 wire::Result<Path> decode_path(const service::Call& call);
 
+// Whether the dots of a source's path stay, which its own call is told by SourceCall.
+inline constexpr std::string_view kSourceDots = "x-ms-source-allow-trailing-dot";
+
 // x-ms-allow-trailing-dot or its like: true or false.
 wire::Result<bool> decode_flag(const service::Call& call, std::string_view header);
 

@@ -63,7 +63,12 @@ Outcome put_range_from_url(Call& call) {
     auto truthful = service::check_claims(*claims, uploaded.md5, uploaded.crc64);
     if (!truthful) co_return truthful.error();
     if (auto met = check_crc64_conditions(call, uploaded.crc64); !met) co_return met.error();
-    if (uploaded.length != range->count) co_return source_error(Code::kInvalidRange);
+    if (uploaded.length != range->count) {
+      co_return wire::Error(Code::kCannotVerifyCopySource, 409)
+          .saying(
+              "The source request body for copy source does not match requested length to "
+              "write on target.");
+    }
     co_return co_await write_range(call, *range, &uploaded);
   }
   co_return wire::Error(Code::kServerBusy);

@@ -48,11 +48,12 @@ void add_zeros(content::Pieces& pieces, uint64_t from, uint64_t to) {
 }
 
 Task<store::Result<void>> clear(Call& call, store::Commit& commit, const content::Place& place,
-                                content::Content& content, Span range) {
+                                Entry& file, Span range) {
+  content::Content& content = file.content;
   const uint64_t end = range.offset + range.count;
   const uint64_t inner = std::min((range.offset + kSector - 1) / kSector * kSector, end);
-  // The last sector of a file may be shorter.
-  const uint64_t inner_end = std::max(end == content.length ? end : end / kSector * kSector, inner);
+  const uint64_t inner_end = std::max(end / kSector * kSector, inner);
+  content::note_cleared(file.cleared, inner, inner_end, kThisGeneration);
   content::Pieces edges;
   add_zeros(edges, range.offset, inner);
   add_zeros(edges, inner_end, end);
@@ -97,7 +98,7 @@ Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
       written = co_await content::overwrite(call.store(), commit, place, file.content, range.offset,
                                             range.count, pieces);
     } else {
-      written = co_await clear(call, commit, place, file.content, range);
+      written = co_await clear(call, commit, place, file, range);
     }
     if (!written) co_return service::storage_error(written.error());
     touch(call, file);

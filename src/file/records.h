@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "content/cleared.h"
 #include "content/content.h"
 #include "service/access_policies.h"
 #include "service/copy_state.h"
@@ -187,6 +188,7 @@ struct Entry {
   service::StoredLease lease;
   service::Copy copy;
   PosixProperties posix;
+  content::ClearedRuns cleared;  // by generations, as far as snapshots can be compared
   template <class Io>
   void fields(Io& io) {
     io(1, name);
@@ -202,6 +204,7 @@ struct Entry {
     io(11, lease);
     io(12, copy);
     io(13, posix);
+    io(14, cleared);
   }
 };
 

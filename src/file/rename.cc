@@ -30,6 +30,7 @@ struct RenameOrder {
   std::optional<std::string> destination_lease;
   SmbOrder smb;
   std::optional<service::Metadata> metadata;
+  std::string content_type;    // Empty: as it is. Files only.
   std::string permission_key;  // Empty: as it is.
 };
 
@@ -38,6 +39,7 @@ struct RenameOrder {
 Task<wire::Result<Path>> decode_source(Call& call) {
   const auto text = call.headers().find(kSourceHeader);
   if (!text) co_return wire::missing_header(kSourceHeader);
+  if (auto dots = decode_flag(call, kSourceDots); !dots) co_return dots.error();
   const auto url = http::parse_url(*text);
   if (!url) co_return wire::invalid_header(kSourceHeader, *text);
   service::SourceCall source_call(call, *url, *call.service);
@@ -53,9 +55,7 @@ Task<wire::Result<Path>> decode_source(Call& call) {
     co_return wire::Error(Code::kAuthorizationPermissionMismatch);
   if (auto admitted = co_await service::admit_source(call, source, !own_credentials); !admitted)
     co_return admitted.error();
-  auto keep_dots = decode_flag(call, "x-ms-source-allow-trailing-dot");
-  if (!keep_dots) co_return keep_dots.error();
-  co_return parse_path(source.target.object, *keep_dots);
+  co_return decode_path(source);
 }
 
 Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind kind) {
@@ -89,6 +89,8 @@ Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind 
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   if (!metadata->empty()) order.metadata = std::move(*metadata);
+  if (kind == Kind::kFile)
+    order.content_type = call.headers().get(service::kFilePropertyHeaders.content_type);
   auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kSet);
   if (!permission) co_return permission.error();
   order.permission_key = std::move(*permission);
@@ -131,6 +133,7 @@ Entry renamed(const Call& call, const RenameOrder& order, const Ends& ends) {
   entry.name = ends.to_way.name;
   entry.deleting = false;
   if (order.metadata) entry.metadata = *order.metadata;
+  if (!order.content_type.empty()) entry.http.content_type = order.content_type;
   apply_to_existing(call, order.smb, entry);
   if (!order.permission_key.empty()) entry.smb.permission_key = order.permission_key;
   touch(call, entry);
@@ -152,10 +155,10 @@ Task<Turns> take_turns(Call& call, const store::Key& a, const store::Key& b) {
 Task<wire::Result<Ends>> find_ends(Call& call, const Tree& tree, const RenameOrder& order,
                                    Turns& turns) {
   Ends ends;
-  auto from = co_await follow(call, tree, order.from, Code::kParentNotFound);
+  auto from = co_await follow(call, tree, order.from);
   if (!from) co_return from.error();
   ends.from_way = std::move(*from);
-  auto to = co_await follow(call, tree, order.to, Code::kParentNotFound);
+  auto to = co_await follow(call, tree, order.to);
   if (!to) co_return to.error();
   ends.to_way = std::move(*to);
   const auto from_key = entry_key(tree.space(), ends.from_way.parent(), ends.from_way.folded);

@@ -11,6 +11,8 @@ namespace kyanite::file {
 
 namespace {
 
+constexpr std::string_view kNullList = "NO_ACCESS_CONTROL";
+
 template <class Value>
 struct Word {
   std::string_view text;
@@ -155,6 +157,8 @@ uint16_t take_list_flags(std::string_view& text) {
 
 std::optional<Acl> take_entries(std::string_view& text) {
   Acl acl;
+  acl.null = take(text, kNullList);
+  if (acl.null) return acl;
   while (take(text, "(")) {
     const size_t end = text.find(')');
     if (end == std::string_view::npos) return std::nullopt;
@@ -199,6 +203,7 @@ void append_list(std::string& out, char tag, uint16_t flags, const Acl& acl) {
   if ((flags & kDaclProtected) != 0) out += 'P';
   if ((flags & kDaclInheritRequired) != 0) out += "AR";
   if ((flags & kDaclInherited) != 0) out += "AI";
+  if (acl.null) out += kNullList;
   for (const Ace& ace : acl.entries) {
     out += '(';
     for (const auto& type : kTypes) {

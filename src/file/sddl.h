@@ -30,6 +30,7 @@ struct Ace {
 
 struct Acl {
   std::vector<Ace> entries;
+  bool null = false;  // NO_ACCESS_CONTROL: there is no list to be asked; without entries.
   bool operator==(const Acl&) const = default;
 };
 

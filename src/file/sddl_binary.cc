@@ -101,6 +101,12 @@ std::string_view part(std::string_view bytes, size_t field) {
   return bytes.substr(offset);
 }
 
+// A list that is present and nowhere is the null list.
+std::optional<Acl> parse_list_at(std::string_view bytes, size_t field) {
+  if (read_le32(bytes.data() + field) == 0) return Acl{{}, true};
+  return parse_list(part(bytes, field));
+}
+
 void set_offset(std::string& out, size_t field) {
   std::string offset;
   append_le32(offset, static_cast<uint32_t>(out.size()));
@@ -117,13 +123,13 @@ std::optional<SecurityDescriptor> parse_descriptor(std::string_view bytes) {
   descriptor.control = control & kDaclBits;
   auto owner = parse_sid(part(bytes, 4));
   auto group = parse_sid(part(bytes, 8));
-  auto dacl = parse_list(part(bytes, 16));
+  auto dacl = parse_list_at(bytes, 16);
   if (!owner || !group || !dacl) return std::nullopt;
   descriptor.owner = std::move(*owner);
   descriptor.group = std::move(*group);
   descriptor.dacl = std::move(*dacl);
-  if ((control & kSaclPresent) != 0 && read_le32(bytes.data() + 12) != 0) {
-    descriptor.sacl = parse_list(part(bytes, 12));
+  if ((control & kSaclPresent) != 0) {
+    descriptor.sacl = parse_list_at(bytes, 12);
     if (!descriptor.sacl) return std::nullopt;
     descriptor.control |= control & kSaclBits;
   }
@@ -139,12 +145,14 @@ std::string write_descriptor(const SecurityDescriptor& descriptor) {
   append_sid(out, descriptor.owner);
   set_offset(out, 8);
   append_sid(out, descriptor.group);
-  if (descriptor.sacl) {
+  if (descriptor.sacl && !descriptor.sacl->null) {
     set_offset(out, 12);
     append_list(out, *descriptor.sacl);
   }
-  set_offset(out, 16);
-  append_list(out, descriptor.dacl);
+  if (!descriptor.dacl.null) {
+    set_offset(out, 16);
+    append_list(out, descriptor.dacl);
+  }
   return out;
 }
 

@@ -15,6 +15,9 @@ TEST(Sddl, TextThatReadsBackAsItself) {
       "O:S-1-5-21-1-2-3-1001G:S-1-5-21-1-2-3-513D:AI(A;;FA;;;S-1-5-21-4-5-6-7)",
       "O:SYG:SYD:AR(A;NPID;FR;;;WD)S:P(AU;SAFA;FW;;;WD)",
       "O:SYG:SYD:(A;;0x1301bf;;;AU)S:(ML;;0x1;;;LW)",
+      "O:SYG:SYD:NO_ACCESS_CONTROL",
+      "O:SYG:SYD:AI(A;;FA;;;SY)S:NO_ACCESS_CONTROL",
+      "O:SYG:SYD:PNO_ACCESS_CONTROLS:AINO_ACCESS_CONTROL",
   };
   for (const char* text : texts) {
     const auto descriptor = parse_sddl(text);
@@ -72,6 +75,8 @@ TEST(Sddl, RefusesWhatIsNoDescriptor) {
       "O:SYG:SYD:(A;;FA;bf967a86-0de6-11d0-a285-00aa003049e2;;BA)",
       "O:SYG:SYD:(A;;FA;;;BA) ",
       "O:SYG:SYD:S:(AU;;FA;;;",
+      "O:SYG:SYD:NO_ACCESS_CONTROL(A;;FA;;;BA)",  // a list and none
+      "O:SYG:SYD:NO_ACCESS",
   };
   for (const char* text : texts) EXPECT_FALSE(parse_sddl(text)) << text;
 }

@@ -92,7 +92,28 @@ TEST_F(FileTree, RefusesWhatCannotBe) {
        "400 OutOfRangeInput"},
       {"GET", "share/none", "", {}, "404 ResourceNotFound"},
       {"GET", "share/docs", "", {}, "404 ResourceNotFound"},
-      {"GET", "share/none/a", "", {}, "404 ResourceNotFound"},
+      {"GET", "share/none/a", "", {}, "404 ParentNotFound"},
+      {"GET", "share/Top.txt/a", "", {}, "404 ParentNotFound"},
+      {"HEAD", "share/none/a", "", {}, "404 ParentNotFound"},
+      {"GET", "share/none/a", "comp=metadata", {}, "404 ParentNotFound"},
+      {"GET", "share/none/a", "comp=rangelist", {}, "404 ParentNotFound"},
+      {"GET", "share/none/a", "comp=listhandles", {}, "404 ParentNotFound"},
+      {"GET", "share/none/a", "restype=directory", {}, "404 ParentNotFound"},
+      {"GET", "share/none/a", "restype=directory&comp=list", {}, "404 ParentNotFound"},
+      {"PUT", "share/none/a", "comp=metadata", {}, "404 ParentNotFound"},
+      {"PUT", "share/none/a", "comp=properties", {}, "404 ParentNotFound"},
+      {"PUT", "share/none/a", "restype=directory&comp=metadata", {}, "404 ParentNotFound"},
+      {"DELETE", "share/none/a", "restype=directory", {}, "404 ParentNotFound"},
+      {"PUT",
+       "share/none/a",
+       "comp=lease",
+       {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}},
+       "404 ParentNotFound"},
+      {"PUT",
+       "share/none/a",
+       "comp=range",
+       {{"x-ms-write", "clear"}, {"x-ms-range", "bytes=0-0"}},
+       "404 ParentNotFound"},
       {"GET", "share/Top.txt", "restype=directory", {}, "404 ResourceNotFound"},
       {"DELETE", "share/none", "", {}, "404 ResourceNotFound"},
       {"DELETE", "share/none/a", "", {}, "404 ParentNotFound"},
@@ -132,13 +153,13 @@ TEST_F(FileTree, WritesClearsAndListsRanges) {
   };
   EXPECT_EQ(ranges(),
             "<Ranges><Range><Start>512</Start><End>1535</End></Range>"
-            "<Range><Start>1099511627775</Start><End>1099511627775</End></Range></Ranges>");
+            "<Range><Start>1099511627264</Start><End>1099511627775</End></Range></Ranges>");
   // Only whole sectors are given back.
   ASSERT_EQ(files.clear("share/big", 700, 900).outcome(), "201");
   EXPECT_EQ(ranges(),
             "<Ranges><Range><Start>512</Start><End>1023</End></Range>"
-            "<Range><Start>1536</Start><End>1599</End></Range>"
-            "<Range><Start>1099511627775</Start><End>1099511627775</End></Range></Ranges>");
+            "<Range><Start>1536</Start><End>2047</End></Range>"
+            "<Range><Start>1099511627264</Start><End>1099511627775</End></Range></Ranges>");
   EXPECT_EQ(files.read("share/big", 701).body.substr(510),
             std::string(2, '\0') + std::string(188, 'x') + '\0');
   ASSERT_EQ(files.clear("share/big", 0, 1099511627776).outcome(), "201");
@@ -162,7 +183,7 @@ TEST_F(FileTree, RenamesWithWhatIsBelow) {
   EXPECT_EQ(files.names("share"), "new/ Top.txt ");
   EXPECT_EQ(files.read("share/new/papers/a.txt", 5).body, "hello");
   EXPECT_EQ(files.send("HEAD", "share/new/papers/a.txt").header("x-ms-file-id"), id);
-  EXPECT_EQ(files.send("HEAD", "share/docs/a.txt").outcome(), "404 ResourceNotFound");
+  EXPECT_EQ(files.send("HEAD", "share/docs/a.txt").outcome(), "404 ParentNotFound");
   EXPECT_EQ(files.rename("share/new/papers/a.txt", "share/b.txt", false).outcome(), "200");
   EXPECT_EQ(files.read("share/b.txt", 5).body, "hello");
 }
@@ -235,7 +256,7 @@ TEST_F(FileTree, SnapshotsShowWhatWas) {
   EXPECT_EQ(files.names("share", first), "docs/ Top.txt ");
   EXPECT_EQ(files.names("share/docs", first), "a.txt deep/ ");
   EXPECT_EQ(files.read("share/docs/a.txt", 5, at_first).body, "hello");
-  EXPECT_EQ(files.send("HEAD", "share/papers/a.txt", at_first).outcome(), "404 ResourceNotFound");
+  EXPECT_EQ(files.send("HEAD", "share/papers/a.txt", at_first).outcome(), "404 ParentNotFound");
   EXPECT_EQ(files.send("HEAD", "share/new.txt", at_first).outcome(), "404 ResourceNotFound");
 
   EXPECT_EQ(files.names("share", second), "new.txt papers/ ");
@@ -245,6 +266,70 @@ TEST_F(FileTree, SnapshotsShowWhatWas) {
   const auto changed =
       files.send("GET", "share/a.txt", "comp=rangelist&prevsharesnapshot=" + second.substr(15));
   EXPECT_EQ(changed.status, 200) << changed.code;
+}
+
+TEST_F(FileTree, UnknownSnapshotsAreMissed) {
+  const std::string at = "sharesnapshot=2001-01-01T00:00:00.0000000Z";
+  const TestService::Headers acquire = {{"x-ms-lease-action", "acquire"},
+                                        {"x-ms-lease-duration", "-1"}};
+  struct Row {
+    const char* method;
+    const char* path;
+    std::string query;
+    TestService::Headers headers;
+  };
+  const Row rows[] = {{"GET", "share", "restype=share&" + at, {}},
+                      {"GET", "share", "restype=share&comp=metadata&" + at, {}},
+                      {"PUT", "share", "restype=share&comp=lease&" + at, acquire},
+                      {"GET", "share/docs", "restype=directory&" + at, {}},
+                      {"GET", "share/docs", "restype=directory&comp=list&" + at, {}},
+                      {"GET", "share/docs/a.txt", at, {}},
+                      {"GET", "share/docs/a.txt", "comp=rangelist&prev" + at, {}}};
+  for (const auto& [method, path, query, headers] : rows) {
+    files.version = "2021-08-06";
+    EXPECT_EQ(files.send(method, path, query, headers).outcome(), "404 ShareSnapshotNotFound")
+        << method << " " << path << " " << query;
+    files.version = "2021-06-08";
+    EXPECT_EQ(files.send(method, path, query, headers).outcome(), "404 ShareNotFound")
+        << method << " " << path << " " << query;
+  }
+  EXPECT_EQ(files.send("DELETE", "share", "restype=share&" + at).outcome(),
+            "404 ShareSnapshotNotFound");
+  EXPECT_EQ(files.send("DELETE", "other", "restype=share&" + at).outcome(), "404 ShareNotFound");
+}
+
+TEST_F(FileTree, DifferencesTellWhatWasClearedWhereNothingWas) {
+  const auto differences = [&](const std::string& snapshot, const std::string& more = {}) {
+    const auto answer =
+        files.send("GET", "share/big", "comp=rangelist&prevsharesnapshot=" + snapshot + more);
+    std::string text;
+    for (size_t at = 0; (at = answer.body.find("<Start>", at)) != std::string::npos; ++at) {
+      const bool clear = answer.body.compare(at - 12, 12, "<ClearRange>") == 0;
+      const size_t start = at + 7;
+      const size_t end = answer.body.find("<End>", at) + 5;
+      text += (clear ? "clear " : "write ") +
+              answer.body.substr(start, answer.body.find('<', start) - start) + "-" +
+              answer.body.substr(end, answer.body.find('<', end) - end) + " ";
+    }
+    return text;
+  };
+  ASSERT_EQ(files.make_file("share/big", "10000").outcome(), "201");
+  ASSERT_EQ(files.clear("share/big", 0, 1024).outcome(), "201");
+  const auto empty = files.snapshot("share");
+  EXPECT_EQ(differences(empty), "") << "cleared before the snapshot";
+  ASSERT_EQ(files.clear("share/big", 512, 1024).outcome(), "201");
+  EXPECT_EQ(differences(empty), "clear 512-1535 ");
+  ASSERT_EQ(files.write("share/big", 1023, "hello").outcome(), "201");
+  EXPECT_EQ(differences(empty), "write 512-1535 ") << "both of the sectors are written to";
+  ASSERT_EQ(files.write("share/big", 4096, std::string(1536, 'x')).outcome(), "201");
+  const auto full = files.snapshot("share");
+  ASSERT_EQ(files.clear("share/big", 4608, 512).outcome(), "201");
+  EXPECT_EQ(differences(full), "clear 4608-5119 ");
+  EXPECT_EQ(differences(empty), "write 512-1535 write 4096-4607 clear 4608-5119 write 5120-5631 ");
+  EXPECT_EQ(differences(empty, "&sharesnapshot=" + full), "write 512-1535 write 4096-5631 ");
+  // Only whole sectors are given back; at the end of the file there may be none.
+  ASSERT_EQ(files.clear("share/big", 9728, 272).outcome(), "201");
+  EXPECT_EQ(differences(full), "clear 4608-5119 write 9728-9999 ");
 }
 
 // How many records of a family there are in the whole store.

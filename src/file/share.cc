@@ -1,6 +1,7 @@
 #include "file/share.h"
 
 #include "base/bytes.h"
+#include "file/versions.h"
 #include "service/directory.h"
 #include "wire/date.h"
 
@@ -35,11 +36,16 @@ Time addressed_snapshot(const Call& call) {
   return wire::parse_iso_date(call.target.snapshot).value_or(Time());
 }
 
+wire::Error snapshot_not_found(const Call& call) {
+  return wire::Error(call.version >= kShareSnapshotNotFound ? Code::kShareSnapshotNotFound
+                                                            : Code::kShareNotFound);
+}
+
 Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(Call& call, const Share& share) {
   auto loaded =
       co_await service::load<Snapshot>(call, snapshot_key(share.space, addressed_snapshot(call)));
   if (!loaded) co_return loaded.error();
-  if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
+  if (!loaded->value) co_return snapshot_not_found(call);
   co_return std::move(*loaded);
 }
 

@@ -26,7 +26,9 @@ Task<wire::Result<std::shared_ptr<const Share>>> load_share(service::Call& call)
 
 // The instant that sharesnapshot names; unset without it.
 Time addressed_snapshot(const service::Call& call);
-// The addressed snapshot of a share; 404 ShareNotFound when there is none.
+// What clients are told of a snapshot that is not there: older ones that the share is not.
+wire::Error snapshot_not_found(const service::Call& call);
+// The addressed snapshot of a share; 404 when there is none.
 Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
                                                             const Share& share);
 

@@ -93,6 +93,17 @@ void encode_lease(http::Reply& reply, const Call& call, const concurrency::Lease
   if (call.version >= kShareLeases) service::encode_lease(reply, lease, call.now);
 }
 
+bool is_premium(const ShareProperties& properties) {
+  return properties.tier == AccessTier::kPremium;
+}
+
+void encode_tier(http::Reply& reply, const Call& call, const ShareProperties& properties) {
+  if (call.version < kShareTiers) return;
+  reply.header("x-ms-access-tier", name(properties.tier));
+  if (is_premium(properties)) return;
+  reply.header("x-ms-access-tier-change-time", wire::http_date(properties.tier_changed));
+}
+
 void encode_premium(http::Reply& reply, const Share& share) {
   const auto& properties = share.properties;
   const auto [iops, mibps] = provisioned(properties);
@@ -126,10 +137,6 @@ void write_encryption_scope(wire::XmlWriter& xml, const Call& call) {
   if (call.version < wire::kEncryptionScopes) return;
   xml.element("DefaultEncryptionScope", "$account-encryption-key");
   xml.element("DenyEncryptionScopeOverride", "false");
-}
-
-bool is_premium(const ShareProperties& properties) {
-  return properties.tier == AccessTier::kPremium;
 }
 
 }  // namespace
@@ -179,12 +186,8 @@ void encode_share_properties(http::Reply& reply, const Call& call, const Share& 
   encode_lease(reply, call, share.lease);
   reply.header("x-ms-has-immutability-policy", "false").header("x-ms-has-legal-hold", "false");
   if (call.version < kShareTiers) return;
-  reply.header("x-ms-access-tier", name(properties.tier));
-  if (is_premium(properties)) {
-    encode_premium(reply, share);
-  } else {
-    reply.header("x-ms-access-tier-change-time", wire::http_date(properties.tier_changed));
-  }
+  encode_tier(reply, call, properties);
+  if (is_premium(properties)) encode_premium(reply, share);
   if (properties.nfs) {
     reply.header("x-ms-enable-snapshot-virtual-directory-access",
                  properties.snapshot_directory ? "true" : "false");
@@ -200,6 +203,7 @@ void encode_snapshot_properties(http::Reply& reply, const Call& call, const Snap
   reply.header("x-ms-share-quota", snapshot.properties.quota_gib);
   encode_lease(reply, call, snapshot.lease);
   reply.header("x-ms-has-immutability-policy", "false").header("x-ms-has-legal-hold", "false");
+  encode_tier(reply, call, snapshot.properties);
 }
 
 void write_share_properties(wire::XmlWriter& xml, const Call& call, const Share& share) {

@@ -116,10 +116,12 @@ void apply_to_existing(const Call& call, const SmbOrder& order, Entry& entry) {
 void encode_smb(http::Reply& reply, const Call& call, const Entry& entry, EntryId parent) {
   if (call.version < kSmbProperties) return;
   const auto& smb = entry.smb;
-  const std::string& permission =
-      smb.permission_key.empty() ? default_permission_key() : smb.permission_key;
-  reply.header("x-ms-file-permission-key", permission)
-      .header("x-ms-file-attributes", attributes_text(entry))
+  // The root has none until it is given one.
+  if (!smb.permission_key.empty() || entry.id != kRootId) {
+    reply.header("x-ms-file-permission-key",
+                 smb.permission_key.empty() ? default_permission_key() : smb.permission_key);
+  }
+  reply.header("x-ms-file-attributes", attributes_text(entry))
       .header("x-ms-file-creation-time", wire::iso_date(smb.created))
       .header("x-ms-file-last-write-time", wire::iso_date(smb.written))
       .header("x-ms-file-change-time", wire::iso_date(smb.changed))

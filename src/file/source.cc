@@ -66,6 +66,7 @@ Task<wire::Result<Source>> open_source(Call& call, SourceTrust trust,
                                        const std::optional<service::ByteRange>& range) {
   auto url = service::decode_source_url(call);
   if (!url) co_return url.error();
+  if (auto dots = decode_flag(call, kSourceDots); !dots) co_return dots.error();
   Source source;
   source.url = service::without_signature(call.headers().get("x-ms-copy-source"));
   const auto* service = call.context.endpoints.find(*url, *call.service, call.headers().get("Host"),

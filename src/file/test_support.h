@@ -40,8 +40,8 @@ class TestService {
     test.call.service = &service;
     test.call.target.service = wire::Service::kFile;
     test.call.caller.kind = auth::Caller::Kind::kOwner;
-    test.call.version_text = "2024-11-04";
-    test.call.version = wire::Version::parse("2024-11-04").value();
+    test.call.version_text = version;
+    test.call.version = wire::Version::parse(version).value();
     return Answer(RunLoop::run(service::serve_test(test.call, path)));
   }
 
@@ -90,6 +90,7 @@ class TestService {
     return "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + count - 1);
   }
 
+  std::string version = "2024-11-04";  // that requests speak
   service::TestContext around;
   FileService service;
 };

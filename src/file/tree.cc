@@ -1,5 +1,7 @@
 #include "file/tree.h"
 
+#include <algorithm>
+
 #include "file/fold.h"
 #include "store/fields.h"
 
@@ -75,7 +77,9 @@ Found bare_root(const Tree& tree) {
   Entry root;
   root.directory = true;
   root.id = kRootId;
-  root.changed = root.smb.created = root.smb.written = root.smb.changed = tree.share->created;
+  // Made right after its share, whose ETag is another.
+  root.smb.created = root.smb.written = root.smb.changed = tree.share->created;
+  root.changed = Time{tree.share->created.ticks + 1};
   return {kRootId,
           {},
           entry_key(tree.space(), kRootId, {}),
@@ -99,13 +103,13 @@ std::string Way::path() const {
   return path + name;
 }
 
-Task<wire::Result<Way>> follow(Call& call, const Tree& tree, const Path& path, Code missing) {
+Task<wire::Result<Way>> follow(Call& call, const Tree& tree, const Path& path) {
   Way way;
   if (path.empty()) co_return way;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
     auto found = co_await find(call, tree, way.parent(), fold(path[i]));
     if (!found) co_return found.error();
-    if (!*found || !(*found)->entry->directory) co_return wire::Error(missing);
+    if (!*found || !(*found)->entry->directory) co_return wire::Error(Code::kParentNotFound);
     way.directories.push_back(std::move(**found));
   }
   way.name = path.back();
@@ -124,7 +128,7 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
   if (!path) co_return path.error();
   auto tree = co_await find_tree(call);
   if (!tree) co_return tree.error();
-  auto way = co_await follow(call, *tree, *path, Code::kResourceNotFound);
+  auto way = co_await follow(call, *tree, *path);
   if (!way) co_return way.error();
   auto found = co_await find_entry(call, *tree, *way);
   if (!found) co_return found.error();
@@ -175,6 +179,15 @@ Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content
   co_return store::Result<void>();
 }
 
+void TreeCommit::settle_cleared(content::ClearedRuns& runs) const {
+  if (state_.snapshots.empty()) {
+    runs.clear();
+    return;
+  }
+  for (auto& run : runs) run.since = std::min(run.since, state_.current);
+  content::forget_cleared(runs, state_.snapshots.front());
+}
+
 Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view folded,
                                               const Found* before, Entry* after,
                                               const Entry* heir) {
@@ -190,7 +203,10 @@ Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view f
       if (!removed) co_return removed.error();
     }
   }
-  if (after != nullptr) after->generation = state_.current;
+  if (after != nullptr) {
+    after->generation = state_.current;
+    settle_cleared(after->cleared);
+  }
   commit_.writes.push_back({key, after != nullptr ? service::to_record(*after) : nullptr});
   co_return store::Result<void>();
 }

@@ -51,16 +51,15 @@ struct Way {
   std::string path() const;
 };
 
-// Follows the path up to the parent. `missing` is the error when there is no such parent:
-// ParentNotFound where something is created or deleted, ResourceNotFound elsewhere.
-Task<wire::Result<Way>> follow(service::Call& call, const Tree& tree, const Path& path,
-                               wire::Code missing);
+// Follows the path up to the parent. 404 ParentNotFound when there is no such directory, whatever
+// is to happen there.
+Task<wire::Result<Way>> follow(service::Call& call, const Tree& tree, const Path& path);
 
 // The entry at the end of the way, if there is one.
 Task<wire::Result<std::optional<Found>>> find_entry(service::Call& call, const Tree& tree,
                                                     const Way& way);
 
-// Both, for reads: 404 ResourceNotFound unless there is a directory (or file).
+// Both, for reads: 404 ResourceNotFound unless there is a directory (or file) at the end.
 enum class Kind { kFile, kDirectory, kEither };
 struct Located {
   Tree tree;
@@ -70,6 +69,9 @@ struct Located {
   FileKey key() const { return file_key(tree, found.entry->id); }
 };
 Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
+
+// What an entry that is being changed notes as the generation of what it clears.
+inline constexpr Generation kThisGeneration = UINT64_MAX;
 
 // One commit on the tree of a share, being put together.
 class TreeCommit {
@@ -101,6 +103,8 @@ class TreeCommit {
 
  private:
   Task<store::Result<void>> preserve(const Found& before, bool content_goes_on);
+  // Gives what is cleared now its generation, and forgets what no snapshot asks for.
+  void settle_cleared(content::ClearedRuns& runs) const;
 
   content::Place place() const { return {space_, kSharePartition}; }
 

@@ -73,7 +73,7 @@ wire::Result<PutTimes> decode_put_times(const Call& call) {
   if (!visibility) return visibility.error();
   if (!forever && *visibility >= life_s) {
     return wire::invalid_query("visibilitytimeout", call.query.get("visibilitytimeout"),
-                               "messagettl must be greater than visibilitytimeout.");
+                               "messagettl must be greater than visibilitytimeout");
   }
   const Time end = after_seconds(call.now, life_s);
   return PutTimes{*visibility, forever ? kNever : std::min(end, kNever)};

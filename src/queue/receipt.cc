@@ -8,8 +8,6 @@ namespace {
 // mark (7 bytes) | lane | visible, big endian | number, big endian
 constexpr std::string_view kMark("\x03\0\0\0KY1", 7);
 constexpr size_t kReceiptBytes = 24;
-// The shortest receipt that any server of this protocol is known to give.
-constexpr size_t kLeastBytes = 20;
 }  // namespace
 
 std::string Receipt::text() const {
@@ -22,7 +20,7 @@ std::string Receipt::text() const {
 
 wire::Result<std::optional<Receipt>> Receipt::parse(std::string_view text) {
   const auto bytes = unbase64(text);
-  if (!bytes || bytes->size() < kLeastBytes) {
+  if (!bytes) {
     return wire::invalid_query("popreceipt", text, "Invalid pop receipt format");
   }
   if (bytes->size() != kReceiptBytes || !bytes->starts_with(kMark)) return std::optional<Receipt>();

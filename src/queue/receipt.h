@@ -18,8 +18,8 @@ struct Receipt {
 
   std::string text() const;
 
-  // Text that no receipt can look like is the client's mistake: 400 InvalidQueryParameterValue.
-  // Nothing when it looks like one but this server cannot have given it.
+  // Text that is no base64 is the client's mistake: 400 InvalidQueryParameterValue. Nothing when it
+  // is, but this server cannot have given it: no message has such a receipt.
   static wire::Result<std::optional<Receipt>> parse(std::string_view text);
 };
 

@@ -145,12 +145,25 @@ INSTANTIATE_TEST_SUITE_P(
                     400,
                     "InvalidXmlDocument"},
         RefusedCase{"NoReceipt", {"DELETE", kMessagePath}, 400, kMissing},
-        RefusedCase{"BadReceipt", {"DELETE", kMessagePath, "popreceipt=nonsense"}, 400, kInvalid},
+        RefusedCase{"BadReceipt", {"DELETE", kMessagePath, "popreceipt=no+receipt"}, 400, kInvalid},
+        RefusedCase{"OddReceipt",
+                    {"DELETE", kMessagePath, "popreceipt=AwAAAEtZMUgI3pp%2BmnG5AAAAAAAAAAABx"},
+                    400,
+                    kInvalid},
+        RefusedCase{"UnknownReceipt",
+                    {"DELETE", kMessagePath, "popreceipt=nonsense"},
+                    404,
+                    "MessageNotFound"},
+        RefusedCase{
+            "UpdateUnknownReceipt",
+            {"PUT", "jobs/messages/1", "popreceipt=nonsensenonsenseabcd&visibilitytimeout=0"},
+            404,
+            "MessageNotFound"},
         RefusedCase{"UnknownId", {"DELETE", kMessagePath, kGoodTicket}, 404, "MessageNotFound"},
         RefusedCase{"NoGuid", {"DELETE", "jobs/messages/1", kGoodTicket}, 404, "MessageNotFound"},
         RefusedCase{"UpdateUnknown", {"PUT", kMessagePath, kGoodTicket}, 404, "MessageNotFound"},
         RefusedCase{"UpdateBadReceipt",
-                    {"PUT", kMessagePath, "popreceipt=nonsense&visibilitytimeout=0"},
+                    {"PUT", kMessagePath, "popreceipt=no+receipt&visibilitytimeout=0"},
                     400,
                     kInvalid},
         RefusedCase{"UpdateNoVisibility",
@@ -172,7 +185,7 @@ TEST_F(QueueServiceTest, RangeErrorsNameTheRange) {
   EXPECT_EQ(answer.detail("QueryParameterValue"), "33");
   EXPECT_EQ(answer.detail("MinimumAllowed"), "1");
   EXPECT_EQ(answer.detail("MaximumAllowed"), "32");
-  const auto malformed = test.send({"DELETE", kMessagePath, "popreceipt=nonsense"});
+  const auto malformed = test.send({"DELETE", kMessagePath, "popreceipt=no+receipt"});
   EXPECT_EQ(malformed.detail("QueryParameterName"), "popreceipt");
   EXPECT_EQ(malformed.detail("Reason"), "Invalid pop receipt format");
 }

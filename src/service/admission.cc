@@ -2,6 +2,8 @@
 
 #include "auth/authenticate.h"
 #include "auth/authorize.h"
+#include "auth/shared_key.h"
+#include "http/url.h"
 #include "service/operation.h"
 #include "service/service.h"
 #include "wire/query.h"
@@ -22,6 +24,19 @@ bool take_account(Call& call, std::string_view name) {
   call.target.account = name;
   call.target.secondary = secondary;
   return true;
+}
+
+// Takes the account that a request means whose path begins with none. The share client for
+// JavaScript leaves it out of the destinations of renames, and signs what it sends. A SAS names no
+// account, but the source of the rename is in the same one.
+bool take_implied_account(Call& call) {
+  const auto& headers = call.request.headers;
+  if (const auto signature = auth::SharedKeyCredential::parse(headers.get("Authorization")))
+    return take_account(call, signature->account);
+  const auto source = http::parse_url(headers.get("x-ms-file-rename-source"));
+  if (!source || !source->path.starts_with('/')) return false;
+  return take_account(call,
+                      std::string_view(source->path).substr(1, source->path.find('/', 1) - 1));
 }
 
 // account.blob.example:10000 -> account. Nothing when the host is an address or a single name.
@@ -47,13 +62,16 @@ wire::Result<void> resolve(Call& call) {
   if (!by_host) {
     const size_t slash = rest.find('/');
     const std::string_view name = rest.substr(0, slash);
-    target.path_style = true;
-    if (!take_account(call, name)) {
+    if (take_account(call, name)) {
+      target.path_style = true;
+      rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+      call.endpoint.append(name).append("/");
+    } else if (take_implied_account(call)) {
+      call.endpoint.append(target.account).append("/");
+    } else {
       return wire::Error(Code::kResourceNotFound)
           .saying("The account named in the host or at the start of the path is not served here.");
     }
-    call.endpoint.append(name).append("/");
-    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
   auto query = wire::Query::parse(request.query);
   if (!query) return wire::Error(Code::kInvalidUri);

@@ -128,6 +128,8 @@ SourceCall::SourceCall(const Call& outer, const http::Url& url, const Service& s
   request_.headers.add("x-ms-version", outer.version_text);
   if (const auto authorization = outer.headers().find(kSourceAuthorization))
     request_.headers.add("Authorization", *authorization);
+  if (const auto dots = outer.headers().find("x-ms-source-allow-trailing-dot"))
+    request_.headers.add("x-ms-allow-trailing-dot", *dots);
   call_.service = &service;
   call_.target.service = service.kind();
   call_.hold = outer.hold;

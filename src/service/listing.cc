@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "wire/query.h"
 #include "wire/readable.h"
 
 namespace kyanite::service {
@@ -60,8 +61,20 @@ wire::Result<std::set<std::string, std::less<>>> decode_include(
   return included;
 }
 
-void write_page(wire::XmlWriter& xml, const Page& page) {
-  xml.optional("Prefix", wire::readable(page.prefix));
+void write_encodable(wire::XmlWriter& xml, std::string_view element, std::string_view name) {
+  if (wire::xml_can_hold(name)) {
+    xml.element(element, name);
+  } else {
+    xml.open(element).attribute("Encoded", "true").text(wire::percent_encode(name)).close(element);
+  }
+}
+
+void write_page(wire::XmlWriter& xml, const Page& page, bool encodes_names) {
+  if (encodes_names && !page.prefix.empty()) {
+    write_encodable(xml, "Prefix", page.prefix);
+  } else {
+    xml.optional("Prefix", wire::readable(page.prefix));
+  }
   if (page.marker_text) xml.element("Marker", wire::readable(*page.marker_text));
   if (page.asked_results) xml.element("MaxResults", *page.asked_results);
 }

@@ -33,7 +33,11 @@ std::string write_marker(std::string_view next);
 wire::Result<std::set<std::string, std::less<>>> decode_include(
     const Call& call, const std::set<std::string_view>& known);
 
-// Prefix, Marker and MaxResults elements, each when it was sent.
-void write_page(wire::XmlWriter& xml, const Page& page);
+// An element with a name that XML may not be able to hold: it is then percent-encoded and marked.
+void write_encodable(wire::XmlWriter& xml, std::string_view element, std::string_view name);
+
+// Prefix, Marker and MaxResults elements, each when it was sent. The prefix is encoded like the
+// names where they are.
+void write_page(wire::XmlWriter& xml, const Page& page, bool encodes_names = false);
 
 }  // namespace kyanite::service

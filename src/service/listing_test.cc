@@ -109,6 +109,22 @@ TEST(Listing, EchoesWhatWasSent) {
   }
 }
 
+TEST(Listing, EncodesWhatXmlCannotHold) {
+  TestContext around;
+  const std::pair<const char*, const char*> cases[] = {
+      {"prefix=a%26b", "<Prefix>a&amp;b</Prefix>"},
+      {"prefix=a%EF%BF%BEb", "<Prefix Encoded=\"true\">a%EF%BF%BEb</Prefix>"},
+      {"prefix=", ""},
+  };
+  for (const auto& [query, written] : cases) {
+    TestCall test(around, query);
+    wire::XmlWriter xml;
+    const std::string head = wire::XmlWriter().take();
+    write_page(xml, *decode_page(test.call), true);
+    EXPECT_EQ(xml.take(), head + written) << query;
+  }
+}
+
 TEST(Listing, IncludesKnownWordsOnly) {
   TestContext around;
   using Words = std::set<std::string, std::less<>>;

@@ -29,7 +29,9 @@ wire::Result<Metadata> decode_metadata(const http::Headers& headers) {
       continue;
     }
     const std::string_view name = header.name.substr(kPrefix.size());
-    if (name.empty()) return wire::Error(wire::Code::kEmptyMetadataKey);
+    if (name.empty()) {
+      return wire::Error(wire::Code::kEmptyMetadataKey).with("MetadataValue", header.value);
+    }
     if (!is_identifier(name)) return wire::Error(wire::Code::kInvalidMetadata);
     for (const auto& [other, value] : metadata) {
       if (equals_ignoring_case(other, name)) return wire::Error(wire::Code::kInvalidMetadata);

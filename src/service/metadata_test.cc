@@ -19,6 +19,16 @@ TEST(Metadata, TakesHeadersWithThePrefixInAnyCaseAndKeepsNames) {
   EXPECT_EQ(*metadata, (Metadata{{"Name", "Value"}, {"_other1", ""}, {"utf8", "\xe2\x82\xac"}}));
 }
 
+TEST(Metadata, ErrorsOfEmptyNamesTellTheValue) {
+  http::Headers headers;
+  headers.add("x-ms-meta-", "v");
+  const auto metadata = decode_metadata(headers);
+  ASSERT_FALSE(metadata.ok());
+  ASSERT_EQ(metadata.error().details.size(), 1U);
+  EXPECT_EQ(metadata.error().details.front().first, "MetadataValue");
+  EXPECT_EQ(metadata.error().details.front().second, "v");
+}
+
 TEST(Metadata, RefusesNamesAndValuesThatCannotBe) {
   struct Case {
     const char* name;

@@ -43,7 +43,15 @@ wire::Result<void> address(Call& call, std::string_view path) {
     return check_table_name(target.container);
   }
   // The name is judged before what follows it.
-  if (auto valid = check_table_name(path.substr(0, path.find_first_of("/("))); !valid) return valid;
+  const size_t name_end = path.find_first_of("/(");
+  if (auto valid = check_table_name(path.substr(0, name_end)); !valid) return valid;
+  if (name_end != std::string_view::npos && path[name_end] == '/') {
+    // Nothing is there, but that is for the table to say (find_table()).
+    target.level = call.request.method == "POST" ? Level::kContainer : Level::kObject;
+    target.container = path.substr(0, name_end);
+    target.object = path.substr(name_end);
+    return {};
+  }
   auto resource = parse_resource_path(path);
   if (!resource) return wire::Error(Code::kInvalidInput).saying("Request url is invalid.");
   target.level = resource->keys ? Level::kObject : Level::kContainer;

@@ -139,13 +139,14 @@ wire::Result<std::optional<Condition>> decode_condition(const Call& call) {
     return wire::Error(Code::kInvalidInput);
   if (!text) return std::optional<Condition>();
   if (*text == "*") return std::optional(Condition{.any = true, .timestamp = {}});
+  // Entities have weak tags only.
+  constexpr std::string_view kBegin = "W/\"";
   std::string_view tag = *text;
-  if (tag.starts_with("W/")) tag.remove_prefix(2);
-  const bool quoted = tag.size() >= 2 && tag.front() == '"' && tag.back() == '"' &&
-                      tag.substr(1, tag.size() - 2).find('"') == std::string_view::npos;
-  if (!quoted) return invalid_tag(*text);
-  return std::optional(
-      Condition{.any = false, .timestamp = timestamp_of(tag.substr(1, tag.size() - 2))});
+  const bool weak = tag.starts_with(kBegin) && tag.size() > kBegin.size() && tag.ends_with('"');
+  if (!weak) return invalid_tag(*text);
+  tag = tag.substr(kBegin.size(), tag.size() - kBegin.size() - 1);
+  if (tag.find('"') != std::string_view::npos) return invalid_tag(*text);
+  return std::optional(Condition{.any = false, .timestamp = timestamp_of(tag)});
 }
 
 wire::Result<Change> decode_change(const Call& call, Verb verb, std::string_view body) {

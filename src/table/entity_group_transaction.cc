@@ -47,14 +47,14 @@ wire::Error malformed() {
       .saying("An error occurred while processing this request.");
 }
 
-// The path below the account, still percent-encoded.
-wire::Result<std::string_view> below_account(const Call& outer, std::string_view path) {
+// The path below the account, still percent-encoded. Some clients leave the account out even where
+// the batch itself was sent to a path with it.
+std::string_view below_account(const Call& outer, std::string_view path) {
   if (!path.starts_with('/')) return path;
   path.remove_prefix(1);
   if (!outer.target.path_style) return path;
   const size_t slash = path.find('/');
-  if (slash == std::string_view::npos || path.substr(0, slash) != outer.target.account)
-    return malformed();
+  if (slash == std::string_view::npos || path.substr(0, slash) != outer.target.account) return path;
   return path.substr(slash + 1);
 }
 
@@ -90,13 +90,12 @@ wire::Result<ItemPtr> make_item(Call& outer, std::string_view text) {
   call.target.service = outer.target.service;
   call.target.account = outer.target.account;
   call.target.path_style = outer.target.path_style;
-  auto path = below_account(outer, request.path);
-  if (!path) return path.error();
-  const auto decoded = wire::percent_decode(*path);
+  const auto decoded = wire::percent_decode(below_account(outer, request.path));
   auto query = wire::Query::parse(request.query);
   if (!decoded || !query) return malformed();
   call.query = std::move(*query);
   if (auto addressed = address(call, *decoded); !addressed) return addressed.error();
+  if (!call.target.object.empty()) return malformed();
   auto operation = service::route(operations(), request, call.query, call.target.level);
   if (!operation) return operation.error();
   call.operation = *operation;
@@ -107,7 +106,7 @@ wire::Result<ItemPtr> make_item(Call& outer, std::string_view text) {
 Refusal refusal(size_t index, wire::Error error) { return {index, std::move(error)}; }
 
 struct ChangeSet {
-  std::vector<ItemPtr> items;
+  std::vector<ItemPtr> items;  // One more than changes where the last one was refused.
   std::vector<Change> changes;
 };
 
@@ -125,34 +124,35 @@ wire::Result<void> check_fits(const ChangeSet& set, const Item& item, const Chan
 }
 
 wire::Result<void> add_change(Call& outer, std::string_view text, ChangeSet& set) {
-  auto item = make_item(outer, text);
-  if (!item) return item.error();
-  const auto verb = verb_of(*(*item)->call.operation);
+  auto made = make_item(outer, text);
+  if (!made) return made.error();
+  set.items.push_back(std::move(*made));
+  Item& item = *set.items.back();
+  const auto verb = verb_of(*item.call.operation);
   if (!verb) return malformed();
-  auto wanted = decode_wanted((*item)->call, *verb);
+  auto wanted = decode_wanted(item.call, *verb);
   if (!wanted) return wanted.error();
-  (*item)->wanted = *wanted;
-  auto change = decode_change((*item)->call, *verb, (*item)->content);
+  item.wanted = *wanted;
+  auto change = decode_change(item.call, *verb, item.content);
   if (!change) return change.error();
-  if (auto fits = check_fits(set, **item, *change); !fits) return fits;
-  set.items.push_back(std::move(*item));
+  if (auto fits = check_fits(set, item, *change); !fits) return fits;
   set.changes.push_back(std::move(*change));
   return {};
 }
 
-Result<ChangeSet, Refusal> decode_changes(Call& outer, const std::vector<wire::Part>& parts) {
+Result<void, Refusal> decode_changes(Call& outer, const std::vector<wire::Part>& parts,
+                                     ChangeSet& set) {
   if (parts.size() > kMaxChanges) {
     return refusal(kMaxChanges - 1,
                    wire::Error(Code::kInvalidInput)
                        .saying("The batch request operation exceeds the maximum 100 changes per "
                                "change set."));
   }
-  ChangeSet set;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (auto added = add_change(outer, parts[i].content, set); !added)
       return refusal(i, added.error());
   }
-  return set;
+  return {};
 }
 
 std::string_view text_of(const http::Reply& reply) {
@@ -181,10 +181,11 @@ http::Reply change_set_reply(Write write) {
   return batch_reply(outer, std::move(body));
 }
 
-// `executed`: the batch was sound and what is stored refused it. A lone change then needs no index.
-http::Reply refused_reply(const Call& call, Refusal why, bool with_index) {
+// A lone change that was sound, and refused by what is stored, needs no index.
+http::Reply refused_reply(const Call& outer, const ChangeSet& set, Refusal why, bool with_index) {
   if (with_index) why.error.message = std::to_string(why.index) + ":" + why.error.message;
   http::Reply reply(why.error.status);
+  const Call& call = why.index < set.items.size() ? set.items[why.index]->call : outer;
   render_json_error(call, why.error, reply);
   reply.header("DataServiceVersion", "3.0;");
   return change_set_reply([&](wire::MultipartWriter& writer) {
@@ -207,13 +208,14 @@ http::Reply applied_reply(const ChangeSet& set, const std::vector<Changed>& chan
 Outcome run_changes(Call& call, std::string_view content, std::string_view boundary) {
   const auto parts = wire::parse_multipart(content, boundary, kMaxParts);
   if (!parts || parts->empty()) co_return malformed();
-  auto set = decode_changes(call, *parts);
-  if (!set) co_return refused_reply(call, set.error(), true);
-  auto space = co_await find_table(set->items.front()->call);
-  if (!space) co_return refused_reply(call, refusal(0, space.error()), true);
-  auto changed = co_await apply_changes(call, *space, set->changes);
-  if (!changed) co_return refused_reply(call, changed.error(), set->changes.size() > 1);
-  co_return applied_reply(*set, *changed);
+  ChangeSet set;
+  if (auto decoded = decode_changes(call, *parts, set); !decoded)
+    co_return refused_reply(call, set, decoded.error(), true);
+  auto space = co_await find_table(set.items.front()->call);
+  if (!space) co_return refused_reply(call, set, refusal(0, space.error()), true);
+  auto changed = co_await apply_changes(call, *space, set.changes);
+  if (!changed) co_return refused_reply(call, set, changed.error(), set.changes.size() > 1);
+  co_return applied_reply(set, *changed);
 }
 
 // A query is alone in its batch.

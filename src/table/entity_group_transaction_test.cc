@@ -108,6 +108,36 @@ TEST_F(TransactionTest, Refusals) {
   EXPECT_EQ(count(send(hundred).body, "HTTP/1.1 204 No Content"), 100U);
 }
 
+TEST_F(TransactionTest, PartsMayLeaveOutTheAccount) {
+  path_style_ = true;
+  for (const std::string prefix : {"http://h/account/", "http://h/", "/account/", "/", ""}) {
+    const std::string row = "row" + std::to_string(prefix.size());
+    const Answer answer = send(
+        part("PUT " + prefix + "People(PartitionKey='p',RowKey='" + row + "') HTTP/1.1\r\n\r\n{}"));
+    EXPECT_NE(answer.body.find("HTTP/1.1 204"), std::string::npos) << prefix << answer.body;
+    EXPECT_TRUE(exists(row)) << prefix;
+  }
+  const Answer other =
+      send(part("PUT /other/People(PartitionKey='p',RowKey='x') HTTP/1.1\r\n\r\n{}"));
+  EXPECT_NE(other.body.find("InvalidInput"), std::string::npos) << "another account";
+  const Answer below = send(insert("1") + part("POST /People/x HTTP/1.1\r\n\r\n"
+                                               "{\"PartitionKey\":\"p\",\"RowKey\":\"2\"}"));
+  EXPECT_NE(below.body.find("1:An error"), std::string::npos) << below.body;
+  EXPECT_FALSE(exists("1"));
+  EXPECT_FALSE(exists("2"));
+}
+
+TEST_F(TransactionTest, PreferencesAreThoseOfTheRefusedPart) {
+  const std::string_view prefer = "Prefer: return-no-content\r\n";
+  const std::string_view applied = "Preference-Applied: return-no-content";
+  const auto refused = [&](const std::string& changes) { return send(changes).body; };
+  EXPECT_NE(refused(insert("1") + insert("1", "p", prefer)).find(applied), std::string::npos);
+  EXPECT_EQ(refused(insert("1", "p", prefer) + insert("1")).find(applied), std::string::npos);
+  send(insert("there"));
+  EXPECT_NE(refused(insert("1") + insert("there", "p", prefer)).find(applied), std::string::npos);
+  EXPECT_EQ(refused(insert("1", "p", prefer) + insert("there")).find(applied), std::string::npos);
+}
+
 TEST_F(TransactionTest, MalformedBatches) {
   for (const std::string_view body :
        {"", "--batch--", "--batch\r\n\r\nx\r\n--batch--",

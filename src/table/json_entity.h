@@ -17,7 +17,7 @@ inline constexpr size_t kMaxEntityBytes = 1024 * 1024;
 inline constexpr size_t kMaxStringLength = 32 * 1024;  // UTF-16 units
 inline constexpr size_t kMaxBinaryBytes = 64 * 1024;
 // Enough for the largest entity in the most wasteful JSON.
-inline constexpr size_t kMaxEntityBody = 8 * 1024 * 1024;
+inline constexpr size_t kMaxEntityBody = 4 * 1024 * 1024;
 
 struct EntityInput {
   std::optional<std::string> partition;

@@ -40,9 +40,12 @@ wire::Error not_supported(std::string_view format) {
   return wire::Error(atom ? Code::kAtomFormatNotSupported : Code::kMediaTypeNotSupported);
 }
 
-// The service forbids caching only of what it began to execute.
+// The service forbids caching, and heeds preferences, only of what it began to execute.
 bool precedes_execution(const Call& call, Code code) {
-  if (code == Code::kInvalidInput || code == Code::kTableNotFound) return true;
+  if (code == Code::kInvalidInput || code == Code::kTableNotFound ||
+      code == Code::kNoAuthenticationInformation) {
+    return true;
+  }
   const bool name = code == Code::kInvalidResourceName || code == Code::kOutOfRangeInput;
   return name && call.target.level != auth::Level::kTables;
 }
@@ -118,7 +121,10 @@ void render_json_error(const Call& call, const wire::Error& error, http::Reply& 
                            "\nTime:" + wire::iso_date(call.now).str());
   json.end_object().end_object().end_object();
   reply.header("X-Content-Type-Options", "nosniff");
-  if (!precedes_execution(call, error.code)) reply.header("Cache-Control", "no-cache");
+  if (!precedes_execution(call, error.code)) {
+    reply.header("Cache-Control", "no-cache");
+    encode_preference(reply, decode_preference(call));
+  }
   reply.header("Content-Type", content_type(Metadata::kMinimal));
   reply.body = std::move(body);
 }
@@ -131,8 +137,20 @@ wire::Result<size_t> decode_top(const Call& call, size_t most) {
   const auto text = call.query.find("$top");
   if (!text) return most;
   const auto top = parse_uint(*text);
-  if (!top || *top == 0) return wire::Error(Code::kInvalidInput);
-  return std::min<size_t>(*top, most);
+  if (!top || *top > most) return wire::Error(Code::kInvalidInput);
+  return static_cast<size_t>(*top);
+}
+
+wire::Result<void> check_query_options(const Call& call) {
+  static constexpr std::string_view kRefused[] = {"$orderby", "$skip",        "$skiptoken",
+                                                  "$expand",  "$inlinecount", "$count"};
+  for (const auto& parameter : call.query) {
+    if (!parameter.name.starts_with('$')) continue;
+    for (const std::string_view refused : kRefused) {
+      if (equals_ignoring_case(parameter.name, refused)) return wire::Error(Code::kNotImplemented);
+    }
+  }
+  return {};
 }
 
 std::string encode_token(std::string_view key) {

@@ -33,8 +33,11 @@ void render_json_error(const service::Call& call, const wire::Error& error, http
 // Whether the request is one of those that speak XML: service properties, stats, access policies.
 bool speaks_xml(const service::Call& call);
 
-// $top, at most `most`.
+// $top; 400 InvalidInput beyond `most`. 0 asks for nothing and gets it.
 wire::Result<size_t> decode_top(const service::Call& call, size_t most);
+
+// 501 for the options of OData that the service knows and does not offer. Others it ignores.
+wire::Result<void> check_query_options(const service::Call& call);
 
 // Keys in continuation headers: "1!" length "!" base64 with '=' written '-'.
 std::string encode_token(std::string_view key);

@@ -30,6 +30,7 @@ wire::Result<std::optional<auth::EntityKeys>> decode_start(const Call& call) {
 
 wire::Result<EntityQuery> decode_query(const Call& call) {
   EntityQuery query;
+  if (auto offered = check_query_options(call); !offered) return offered.error();
   auto metadata = decode_metadata_level(call);
   if (!metadata) return metadata.error();
   query.metadata = *metadata;

@@ -33,6 +33,7 @@ class PageWriter {
 
   // Writes the matches of a range; false when the page is full before its end.
   store::Result<bool> add(const store::View& view, const store::Range& range) {
+    if (query_.most == 0) return false;  // Without a token, which would lead to no end.
     auto cursor = view.scan(range);
     for (; cursor->valid(); cursor->next()) {
       const auto key = store::Key::from_bytes(std::string(cursor->key()));

@@ -47,6 +47,7 @@ struct Page {
 
 wire::Result<Page> decode_page(const Call& call) {
   Page page;
+  if (auto offered = check_query_options(call); !offered) return offered.error();
   auto metadata = decode_metadata_level(call);
   if (!metadata) return metadata.error();
   page.metadata = *metadata;
@@ -73,6 +74,7 @@ store::Result<Found> list(const Call& call, const Page& page, const store::View&
   const auto range =
       store::Range::family(service::directory_space(call.target.account), service::kTablesFamily);
   Found found;
+  if (page.most == 0) return found;
   auto cursor = view.scan(range);
   if (!page.start.empty()) cursor->seek(page.start);
   for (; cursor->valid(); cursor->next()) {

@@ -182,9 +182,102 @@ TEST_F(TableServiceTest, QueriesSelectAndAnnotate) {
   EXPECT_EQ(ask("GET", "People()", "", "", {{"Accept", "application/atom+xml"}}).code,
             "AtomFormatNotSupported");
   EXPECT_EQ(ask("GET", "People()", "$filter=aaa%20bbb").code, "InvalidInput");
-  EXPECT_EQ(ask("GET", "People()", "$top=0").code, "InvalidInput");
   EXPECT_EQ(ask("GET", "People()", "NextPartitionKey=x").code, "InvalidInput");
   EXPECT_EQ(ask("GET", "Nobody()").code, "TableNotFound");
+}
+
+TEST_F(TableServiceTest, TopMayAskForNothingButNotForTooMuch) {
+  insert("p", "r");
+  for (const std::string path : {"People()", "Tables"}) {
+    const Answer none = ask("GET", path, "$top=0");
+    EXPECT_EQ(none.status, 200) << path;
+    EXPECT_NE(none.body.find("\"value\":[]"), std::string::npos) << none.body;
+    EXPECT_EQ(none.head.find("x-ms-continuation"), std::string::npos) << none.head;
+    EXPECT_EQ(ask("GET", path, "$top=1000").status, 200) << path;
+    for (const std::string top : {"1001", "-1", "x", ""})
+      EXPECT_EQ(ask("GET", path, "$top=" + top).code, "InvalidInput") << path << top;
+  }
+}
+
+TEST_F(TableServiceTest, RefusesOptionsItKnowsAndDoesNotOffer) {
+  insert("p", "r");
+  for (const std::string path : {"People()", "People(PartitionKey='p',RowKey='r')", "Tables"}) {
+    for (const std::string option : {"$orderby=a", "$skip=1", "$skiptoken=x", "$expand=a",
+                                     "$inlinecount=allpages", "$count=true", "$OrderBy=a%20desc"}) {
+      const Answer refused = ask("GET", path, option);
+      EXPECT_EQ(refused.status, 501) << path << option;
+      EXPECT_EQ(refused.code, "NotImplemented") << path << option;
+    }
+    EXPECT_EQ(ask("GET", path, "$orderbyabc=a&zebra=b&$format=application/json").status, 200)
+        << path;
+  }
+}
+
+TEST_F(TableServiceTest, ThereIsNothingBelowATable) {
+  insert("p", "r");
+  struct Case {
+    std::string_view method;
+    std::string_view path;
+    std::string_view if_match;
+    int status;
+    std::string_view code;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"GET", "People/x", "", 501, "NotImplemented"},
+           {"GET", "People/", "", 501, "NotImplemented"},
+           {"GET", "People//(PartitionKey='p',RowKey='r')", "", 501, "NotImplemented"},
+           {"GET", "Nobody/x", "", 404, "TableNotFound"},
+           {"PUT", "People/x", "", 400, "InvalidInput"},
+           {"PATCH", "People//(PartitionKey='p',RowKey='r')", "", 400, "InvalidInput"},
+           {"MERGE", "People/x", "*", 404, "ResourceNotFound"},
+           {"DELETE", "People/x", "*", 404, "ResourceNotFound"},
+           {"DELETE", "Nobody/x", "*", 404, "TableNotFound"},
+           {"POST", "People/x", "", 400, "InvalidInput"},
+           {"POST", "Nobody/x", "", 404, "TableNotFound"},
+           {"GET", "a/x", "", 400, "OutOfRangeInput"},
+           {"GET", "1table/x", "", 400, "InvalidResourceName"}}) {
+    Headers headers;
+    if (!c.if_match.empty()) headers.emplace_back("If-Match", c.if_match);
+    const Answer answer =
+        ask(c.method, c.path, "", R"({"PartitionKey":"q","RowKey":"new"})", headers);
+    EXPECT_EQ(answer.status, c.status) << c.method << " " << c.path;
+    EXPECT_EQ(answer.code, c.code) << c.method << " " << c.path;
+  }
+  EXPECT_EQ(rows(ask("GET", "People()")), "r ") << "nothing was written";
+}
+
+TEST_F(TableServiceTest, PreferencesAreAppliedToErrorsOfExecution) {
+  const Headers prefers = {{"Prefer", "return-no-content"}};
+  insert("p", "r");
+  const Answer there = ask("POST", "Tables", "", R"({"TableName":"People"})", prefers);
+  EXPECT_EQ(there.code, "TableAlreadyExists");
+  EXPECT_EQ(there.header("Preference-Applied"), "return-no-content");
+  const Answer entity = ask("POST", "People", "", R"({"PartitionKey":"p","RowKey":"r"})",
+                            {{"Prefer", "return-content"}});
+  EXPECT_EQ(entity.code, "EntityAlreadyExists");
+  EXPECT_EQ(entity.header("Preference-Applied"), "return-content");
+  const Answer nowhere = ask("POST", "Nobody", "", R"({"PartitionKey":"p","RowKey":"r"})", prefers);
+  EXPECT_EQ(nowhere.code, "TableNotFound");
+  EXPECT_EQ(nowhere.header("Preference-Applied"), "") << "nothing was executed";
+  EXPECT_EQ(ask("POST", "Tables", "", R"({"TableName":"People"})").header("Preference-Applied"),
+            "");
+}
+
+TEST_F(TableServiceTest, LargeEntitiesAndLargeBodies) {
+  const auto with_bytes = [](size_t bytes) {
+    std::string json = R"({"PartitionKey":"p","RowKey":"r")";
+    const std::string text(30'000, 'x');  // 60 KB as the service counts
+    for (size_t i = 0; i * text.size() < bytes; ++i)
+      json += ",\"t" + std::to_string(i) + "\":\"" + text + "\"";
+    return json + "}";
+  };
+  EXPECT_EQ(ask("POST", "People", "", with_bytes(400'000)).status, 201);
+  const Answer entity = ask("POST", "People", "", with_bytes(600'000));
+  EXPECT_EQ(entity.code, "EntityTooLarge");
+  EXPECT_EQ(entity.status, 400);
+  const Answer body = ask("POST", "People", "", with_bytes(4'300'000));
+  EXPECT_EQ(body.code, "RequestBodyTooLarge");
+  EXPECT_EQ(body.status, 413);
 }
 
 TEST_F(TableServiceTest, SasKeyRangesHoldEverywhere) {

@@ -33,6 +33,7 @@ class TableFixture : public testing::Test {
     call.query = wire::Query::parse(query).value();
     call.now = context_->clock.now();
     call.target.account = "account";
+    call.target.path_style = path_style_;
     call.target.service = wire::Service::kTable;
     call.endpoint = "http://h/";
     call.caller = caller_;
@@ -44,6 +45,7 @@ class TableFixture : public testing::Test {
   service::Context* context_ = &around_.context;
   TableService service_;
   auth::Caller caller_ = owner();
+  bool path_style_ = false;
 
  private:
   static auth::Caller owner() {

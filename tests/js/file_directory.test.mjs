@@ -32,7 +32,7 @@ test('parents must exist and are told to the children', async () => {
   const share = await freshShare();
   const deep = share.getDirectoryClient('a/b/c');
   await assert.rejects(deep.create(), refused(404, 'ParentNotFound'));
-  await assert.rejects(share.getDirectoryClient('a/b').getProperties(), refused(404, 'ResourceNotFound'));
+  await assert.rejects(share.getDirectoryClient('a/b').getProperties(), refused(404, 'ParentNotFound'));
   const { fileId } = await share.getDirectoryClient('a').create();
   const { fileParentId } = await share.getDirectoryClient('a/b').create();
   assert.equal(fileParentId, fileId);

@@ -13,8 +13,8 @@ export const MIB = 1024 * 1024;
 const lookup = dns.lookup;
 dns.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
 
-// A server for the calling test file, its service client, and a maker of fresh shares on it. The SDK can rename only where
-// the account is in the host name (`hostStyle`).
+// A server for the calling test file, its service client, and a maker of fresh shares on it. With `hostStyle` the account is
+// in the host name, where the SDK puts it.
 export async function fileServer({ hostStyle = false, ...options } = {}) {
   const server = await Server.forThisFile(options);
   const { port } = new URL(server.url('File'));

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { ShareLeaseClient } from '@azure/storage-file-share';
-import { entriesOf, fileServer, fileWith, refused, request, rootOf, textOf } from './file_fixtures.mjs';
+import {
+  AccountSASPermissions, AccountSASResourceTypes, AccountSASServices, ShareLeaseClient, ShareServiceClient,
+  generateAccountSASQueryParameters,
+} from '@azure/storage-file-share';
+import { credential, entriesOf, fileServer, fileWith, once, refused, request, rootOf, textOf } from './file_fixtures.mjs';
 
 const { server, freshShare } = await fileServer({ hostStyle: true });
 const holding = (leaseId) => ({ leaseId });
@@ -87,6 +90,29 @@ test('targets that do not fit', async () => {
   const { status, code } = await request(server, 'PUT', `/${share.name}/x?comp=rename`);
   assert.deepEqual([status, code], [400, 'MissingRequiredHeader']);
   assert.deepEqual(await entriesOf(rootOf(share)), ['d/', 'file']);
+});
+
+// The SDK leaves the account out of the destination's path.
+test('clients with the account in the path rename, with a key and with a SAS', async () => {
+  const { name } = await freshShare();
+  const owner = new ShareServiceClient(server.url('File'), credential, once);
+  const token = generateAccountSASQueryParameters({
+    expiresOn: new Date(Date.now() + 3600_000), permissions: AccountSASPermissions.parse('rwdlc'),
+    services: AccountSASServices.parse('f').toString(), resourceTypes: AccountSASResourceTypes.parse('sco').toString(),
+  }, credential).toString();
+  const bearer = new ShareServiceClient(`${server.url('File')}?${token}`, undefined, once);
+  for (const [client, to] of [[owner, 'first'], [bearer, 'second']]) {
+    const share = client.getShareClient(name);
+    const file = await fileWith(rootOf(share), 'from', to);
+    await file.rename(`${to} file`, { contentType: 'text/x-tea' });
+    await share.createDirectory('from');
+    await share.getDirectoryClient('from').rename(`${to} directory`);
+    const renamed = rootOf(share).getFileClient(`${to} file`);
+    assert.equal(await textOf(renamed), to);
+    assert.equal((await renamed.getProperties()).contentType, 'text/x-tea');
+  }
+  assert.deepEqual(await entriesOf(rootOf(owner.getShareClient(name))),
+    ['first directory/', 'first file', 'second directory/', 'second file']);
 });
 
 test('racing renames: every file is in exactly one place', async () => {
