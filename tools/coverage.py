@@ -45,8 +45,8 @@ REMARKS = {
         "A file notes 64 cleared ranges at most; beyond that a difference may list as cleared what never held anything.",
     ],
     "queue": [
-        "A pop receipt that is no base64 is malformed (400 InvalidQueryParameterValue); every other one that was not given out last is "
-        "404 MessageNotFound, whatever its length.",
+        "A pop receipt that is no base64, or too short for one of the first 1,024 messages, is malformed (400 "
+        "InvalidQueryParameterValue); every other one that was not given out last is 404 MessageNotFound.",
     ],
     "table": [
         "`$top=0` gives no entities and no continuation token; above 1,000 it is 400, as the page on query operators has it.",

@@ -38,6 +38,7 @@ wire::Result<std::string> parse(const std::string& body) {
 }  // namespace
 
 Outcome create_permission(Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto body = co_await service::read_body(call, kMaxBody);
   if (!body) co_return body.error();
   auto sddl = parse(*body);

@@ -8,6 +8,7 @@
 namespace kyanite::file {
 
 Outcome create_share(service::Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto properties = decode_new_share(call);
   if (!properties) co_return properties.error();
   auto kept = co_await service::is_name_kept<Share>(call, service::kShareGraves);

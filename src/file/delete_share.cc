@@ -21,15 +21,16 @@ using wire::Code;
 
 namespace {
 
+constexpr std::string_view kDeleteSnapshots = "x-ms-delete-snapshots";
+
 enum class Snapshots { kNone, kInclude, kIncludeLeased };
 
 wire::Result<Snapshots> decode_snapshots(const Call& call) {
-  constexpr std::string_view kHeader = "x-ms-delete-snapshots";
-  const auto text = call.headers().find(kHeader);
+  const auto text = call.headers().find(kDeleteSnapshots);
   if (!text) return Snapshots::kNone;
   if (equals_ignoring_case(*text, "include")) return Snapshots::kInclude;
   if (equals_ignoring_case(*text, "include-leased")) return Snapshots::kIncludeLeased;
-  return wire::invalid_header(kHeader, *text);
+  return wire::invalid_header(kDeleteSnapshots, *text);
 }
 
 template <class Leased>
@@ -101,7 +102,11 @@ Outcome delete_share(Call& call) {
   // Snapshots of the share are taken and deleted in turn with this.
   const auto key = share_key(call);
   auto turn = co_await call.context.locks.lock(key.bytes());
-  if (!call.target.snapshot.empty()) co_return co_await delete_snapshot(call, *lease_id);
+  if (!call.target.snapshot.empty()) {
+    if (*option != Snapshots::kNone)
+      co_return wire::invalid_header(kDeleteSnapshots, call.headers().get(kDeleteSnapshots));
+    co_return co_await delete_snapshot(call, *lease_id);
+  }
   for (int tries = 0; tries < service::kMaxTries; ++tries) {
     auto loaded = co_await service::load<Share>(call, key);
     if (!loaded) co_return loaded.error();

@@ -6,6 +6,7 @@
 namespace kyanite::file {
 
 Outcome get_share_acl(service::Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
   http::Reply reply(200);

@@ -31,6 +31,7 @@ Task<store::Result<uint64_t>> usage(store::Store& store, store::SpaceId space) {
 }  // namespace
 
 Outcome get_share_stats(service::Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
   auto bytes = co_await usage(call.store(), (*share)->space);

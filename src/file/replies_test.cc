@@ -26,34 +26,33 @@ class FileReplies : public testing::Test {
 };
 
 TEST_F(FileReplies, HeadersThatAreNotThere) {
-  const auto permission =
-      files
-          .send("PUT", "share", "restype=share&comp=filepermission", {},
-                R"({"permission":"O:SYG:SYD:(A;;FA;;;SY)"})")
-          .header("x-ms-file-permission-key");
-ASSERT_FALSE(permission.empty());
-struct Row {
-  const char* path;
-  const char* query;
-  TestService::Headers headers;
-  const char* absent;
-};
-const Row rows[] = {
-    {"share", "restype=share&comp=stats", {}, "ETag"},
-    {"share", "restype=share&comp=stats", {}, "Last-Modified"},
-    {"share",
-     "restype=share&comp=filepermission",
-     {{"x-ms-file-permission-key", permission}},
-     "Content-Type"},
-    {"share", "restype=directory", {}, "x-ms-file-permission-key"},
-};
-for (const auto& [path, query, headers, absent] : rows) {
-  const auto answer = files.send("GET", path, query, headers);
-  EXPECT_EQ(answer.status, 200) << query;
-  EXPECT_EQ(answer.header(absent), "") << query << " " << absent;
-}
-EXPECT_NE(files.send("GET", "share/docs", "restype=directory").header("x-ms-file-permission-key"),
-          "");
+  const auto permission = files
+                              .send("PUT", "share", "restype=share&comp=filepermission", {},
+                                    R"j({"permission":"O:SYG:SYD:(A;;FA;;;SY)"})j")
+                              .header("x-ms-file-permission-key");
+  ASSERT_FALSE(permission.empty());
+  struct Row {
+    const char* path;
+    const char* query;
+    TestService::Headers headers;
+    const char* absent;
+  };
+  const Row rows[] = {
+      {"share", "restype=share&comp=stats", {}, "ETag"},
+      {"share", "restype=share&comp=stats", {}, "Last-Modified"},
+      {"share",
+       "restype=share&comp=filepermission",
+       {{"x-ms-file-permission-key", permission}},
+       "Content-Type"},
+      {"share", "restype=directory", {}, "x-ms-file-permission-key"},
+  };
+  for (const auto& [path, query, headers, absent] : rows) {
+    const auto answer = files.send("GET", path, query, headers);
+    EXPECT_EQ(answer.status, 200) << query;
+    EXPECT_EQ(answer.header(absent), "") << query << " " << absent;
+  }
+  EXPECT_NE(files.send("GET", "share/docs", "restype=directory").header("x-ms-file-permission-key"),
+            "");
 }
 
 TEST_F(FileReplies, TheRootTellsThePermissionItWasGiven) {
@@ -88,6 +87,25 @@ TEST_F(FileReplies, SnapshotsTellTheirTier) {
   EXPECT_EQ(old.header("x-ms-access-tier"), "");
 }
 
+TEST_F(FileReplies, PremiumSharesTellWhatTheVersionKnows) {
+  ASSERT_EQ(
+      files.send("PUT", "nfs", "restype=share", {{"x-ms-enabled-protocols", "NFS"}}).outcome(),
+      "201");
+  struct Row {
+    const char* version;
+    const char* directory;
+    const char* bursting;
+  };
+  for (const Row& row : {Row{"2021-06-08", "", ""}, Row{"2024-08-04", "false", ""},
+                         Row{"2025-05-05", "false", "false"}}) {
+    files.version = row.version;
+    const auto shown = files.send("GET", "nfs", "restype=share");
+    EXPECT_EQ(shown.header("x-ms-enable-snapshot-virtual-directory-access"), row.directory);
+    EXPECT_EQ(shown.header("x-ms-share-paid-bursting-enabled"), row.bursting);
+    EXPECT_EQ(shown.header("x-ms-enabled-protocols"), "NFS");
+  }
+}
+
 TEST_F(FileReplies, ListsEchoWhatWasSent) {
   const auto handles = files.send("GET", "share", "comp=listhandles&maxresults=7");
   EXPECT_EQ(element(handles, "MaxResults"), "7");
@@ -99,6 +117,7 @@ TEST_F(FileReplies, ListsEchoWhatWasSent) {
 }
 
 TEST_F(FileReplies, ADeletedSharesLeaseIsBroken) {
+  const auto before = files.send("GET", "share", "restype=share").header("ETag");
   service::AccountSettings settings;
   settings.share_retention_days = 7;
   files.around.context.settings.set("account", settings);
@@ -113,7 +132,9 @@ TEST_F(FileReplies, ADeletedSharesLeaseIsBroken) {
                        {"x-ms-deleted-share-version", element(listed, "Version")}})
                 .outcome(),
             "201");
-  EXPECT_EQ(files.send("GET", "share", "restype=share").header("x-ms-lease-state"), "available");
+  const auto restored = files.send("GET", "share", "restype=share");
+  EXPECT_EQ(restored.header("x-ms-lease-state"), "available");
+  EXPECT_NE(restored.header("ETag"), before);
 }
 
 TEST_F(FileReplies, ARenamedFileTakesAContentType) {

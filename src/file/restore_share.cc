@@ -1,4 +1,5 @@
 // Restore Share: PUT /{share}?restype=share&comp=undelete
+#include "concurrency/etag.h"
 #include "file/handlers.h"
 #include "file/share.h"
 #include "service/changed.h"
@@ -9,6 +10,7 @@ namespace kyanite::file {
 using wire::Code;
 
 Outcome restore_share(service::Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   constexpr std::string_view kName = "x-ms-deleted-share-name";
   constexpr std::string_view kVersion = "x-ms-deleted-share-version";
   const auto name = call.headers().find(kName);
@@ -17,7 +19,8 @@ Outcome restore_share(service::Call& call) {
   if (!version) co_return wire::missing_header(kVersion);
   // A share comes back under the name it had.
   if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
-  auto answer = [](const Share& share) {
+  auto answer = [&](Share& share) {
+    share.changed = concurrency::next_modified(call.now, share.changed);
     http::Reply reply(201);
     service::encode_changed(reply, share.changed);
     return reply;

@@ -298,6 +298,32 @@ TEST_F(FileTree, UnknownSnapshotsAreMissed) {
   EXPECT_EQ(files.send("DELETE", "other", "restype=share&" + at).outcome(), "404 ShareNotFound");
 }
 
+TEST_F(FileTree, WhatIsOfTheShareIsNotOfItsSnapshots) {
+  const std::string at = "&sharesnapshot=" + files.snapshot("share");
+  const std::string before = files.send("GET", "share", "restype=share").header("ETag");
+  struct Row {
+    const char* method;
+    const char* query;
+    TestService::Headers headers;
+    const char* outcome;
+  };
+  const char* const refused = "400 ShareSnapshotOperationNotSupported";
+  const Row rows[] = {
+      {"PUT", "restype=share", {}, refused},
+      {"PUT", "restype=share&comp=metadata", {{"x-ms-meta-a", "b"}}, refused},
+      {"PUT", "restype=share&comp=properties", {{"x-ms-share-quota", "7"}}, refused},
+      {"PUT", "restype=share&comp=acl", {}, refused},
+      {"GET", "restype=share&comp=acl", {}, refused},
+      {"GET", "restype=share&comp=stats", {}, refused},
+      {"PUT", "restype=share&comp=snapshot", {}, refused},
+      {"DELETE", "restype=share", {{"x-ms-delete-snapshots", "include"}}, "400 InvalidHeaderValue"},
+  };
+  for (const auto& [method, query, headers, outcome] : rows)
+    EXPECT_EQ(files.send(method, "share", query + at, headers).outcome(), outcome) << query;
+  EXPECT_EQ(files.send("GET", "share", "restype=share").header("ETag"), before);
+  EXPECT_EQ(files.send("GET", "share", "restype=share" + at).outcome(), "200");
+}
+
 TEST_F(FileTree, DifferencesTellWhatWasClearedWhereNothingWas) {
   const auto differences = [&](const std::string& snapshot, const std::string& more = {}) {
     const auto answer =

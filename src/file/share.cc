@@ -32,6 +32,11 @@ Task<wire::Result<std::shared_ptr<const Share>>> load_share(Call& call) {
   co_return std::move(loaded->value);
 }
 
+wire::Result<void> require_share(const Call& call) {
+  if (call.target.snapshot.empty()) return {};
+  return wire::Error(Code::kShareSnapshotOperationNotSupported);
+}
+
 Time addressed_snapshot(const Call& call) {
   return wire::parse_iso_date(call.target.snapshot).value_or(Time());
 }
@@ -89,8 +94,7 @@ Task<wire::Result<Tree>> find_tree(Call& call) {
 }
 
 Task<wire::Result<Tree>> find_live_tree(Call& call) {
-  if (!call.target.snapshot.empty())
-    co_return wire::Error(Code::kShareSnapshotOperationNotSupported);
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   co_return co_await find_tree(call);
 }
 

@@ -24,6 +24,9 @@ wire::Result<void> check_intent(const service::Call& call);
 // The addressed share; 404 ShareNotFound when there is none.
 Task<wire::Result<std::shared_ptr<const Share>>> load_share(service::Call& call);
 
+// 400 for a snapshot, where only the share itself can be meant.
+wire::Result<void> require_share(const service::Call& call);
+
 // The instant that sharesnapshot names; unset without it.
 Time addressed_snapshot(const service::Call& call);
 // What clients are told of a snapshot that is not there: older ones that the share is not.
@@ -49,10 +52,11 @@ Task<wire::Result<Tree>> find_tree(service::Call& call);
 // The same for operations that only the share itself takes: 400 for a snapshot.
 Task<wire::Result<Tree>> find_live_tree(service::Call& call);
 
-// Read, decide, commit for operations on an existing share. Checks the lease id, then runs
+// Read, decide, commit for operations on an existing share itself. Checks the lease id, then runs
 // `edit(Share&) -> wire::Result<http::Reply>`, which may be called again after a conflict.
 template <class Edit>
 Task<wire::Result<http::Reply>> update_share(service::Call& call, Edit edit) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto lease_id = service::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {

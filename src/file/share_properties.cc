@@ -20,6 +20,8 @@ namespace {
 // Cuts of behaviour; the names say what begins there.
 constexpr wire::Version kShareTiers{20191212};
 constexpr wire::Version kShareLeases{20200210};
+constexpr wire::Version kSnapshotDirectories{20240804};
+constexpr wire::Version kPaidBursting{20241104};
 
 // What a premium share was asked to have or, if nothing was asked, is given by its size.
 struct Provisioned {
@@ -188,12 +190,13 @@ void encode_share_properties(http::Reply& reply, const Call& call, const Share& 
   if (call.version < kShareTiers) return;
   encode_tier(reply, call, properties);
   if (is_premium(properties)) encode_premium(reply, share);
-  if (properties.nfs) {
+  if (properties.nfs && call.version >= kSnapshotDirectories) {
     reply.header("x-ms-enable-snapshot-virtual-directory-access",
                  properties.snapshot_directory ? "true" : "false");
   }
+  if (!is_premium(properties) || call.version < kPaidBursting) return;
+  reply.header("x-ms-share-paid-bursting-enabled", properties.paid_bursting ? "true" : "false");
   if (properties.paid_bursting) {
-    reply.header("x-ms-share-paid-bursting-enabled", "true");
     reply.header("x-ms-share-paid-bursting-max-iops", properties.paid_bursting_iops);
     reply.header("x-ms-share-paid-bursting-max-bandwidth-mibps", properties.paid_bursting_mibps);
   }

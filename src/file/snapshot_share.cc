@@ -32,6 +32,7 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space) {
 }  // namespace
 
 Outcome snapshot_share(Call& call) {
+  if (auto meant = require_share(call); !meant) co_return meant.error();
   auto metadata = service::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   // Also keeps the share from being deleted meanwhile.

@@ -280,4 +280,20 @@ Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time no
   co_return wire::Error(wire::Code::kServerBusy);
 }
 
+Task<store::Result<bool>> is_near_front(const Messages& messages, MessageId id) {
+  constexpr size_t kLooked = 1024;  // of a lane
+  bool found = false;
+  auto done = co_await messages.store.read([&](const store::View& view) -> store::Result<void> {
+    for (const Lane lane : kLanes) {
+      auto cursor = view.scan(lane_range(messages.space, lane, Position::first()));
+      for (size_t i = 0; i < kLooked && cursor->valid() && !found; ++i, cursor->next())
+        found = position_of(cursor->key()).id == id;
+      if (auto status = cursor->status(); !status) return status;
+    }
+    return {};
+  });
+  if (!done) co_return done.error();
+  co_return found;
+}
+
 }  // namespace kyanite::queue

@@ -46,4 +46,8 @@ Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Tim
                                     int64_t visibility_s, std::optional<std::string> text);
 Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now);
 
+// Whether a message with this id is among the first of the queue: nothing finds it without its
+// receipt, and nobody is worth a long search who has lost that.
+Task<store::Result<bool>> is_near_front(const Messages& messages, MessageId id);
+
 }  // namespace kyanite::queue

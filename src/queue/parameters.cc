@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "service/body.h"
+#include "service/storage.h"
 #include "service/xml_error.h"
 #include "wire/date.h"
 
@@ -87,6 +88,17 @@ wire::Result<std::optional<Ticket>> decode_ticket(const Call& call) {
   const auto id = MessageId::parse(call.target.object);
   if (!*receipt || !id) return std::optional<Ticket>();
   return std::optional<Ticket>(Ticket{*id, **receipt});
+}
+
+Task<wire::Error> unknown_ticket(const Call& call, const Messages& messages) {
+  const std::string_view text = call.query.get("popreceipt");
+  const auto id = MessageId::parse(call.target.object);
+  if (id && !Receipt::has_length(text)) {
+    auto there = co_await is_near_front(messages, *id);
+    if (!there) co_return service::storage_error(there.error());
+    if (*there) co_return Receipt::malformed(text);
+  }
+  co_return wire::Error(Code::kMessageNotFound);
 }
 
 wire::Result<int64_t> decode_update_visibility(const Call& call) {

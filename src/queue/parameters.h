@@ -37,6 +37,9 @@ wire::Result<PutTimes> decode_put_times(const service::Call& call);
 
 // Id and receipt of Update and Delete. Nothing: this server never gave such a receipt or id.
 wire::Result<std::optional<Ticket>> decode_ticket(const service::Call& call);
+// What is said to such a receipt: of a message that is there that it is malformed, if it is, and
+// else that there is no such message.
+Task<wire::Error> unknown_ticket(const service::Call& call, const Messages& messages);
 wire::Result<int64_t> decode_update_visibility(const service::Call& call);
 
 // The QueueMessage document in the request's body; nothing when there is no body.

@@ -57,15 +57,17 @@ TEST(Receipt, ComesBack) {
 }
 
 TEST(Receipt, TellsMalformedFromForeign) {
-  for (const std::string text : {"", "notareceipt", "AAAA", "AgAAAAMAAAAA"}) {
+  for (const std::string text : {"", "notareceipt", "AAAA=", "=", "a b="}) {
     const auto parsed = Receipt::parse(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, wire::Code::kInvalidQueryParameterValue);
   }
-  for (const std::string& bytes : {std::string(20, '\2'), std::string(24, '\3')}) {
-    const auto parsed = Receipt::parse(base64(bytes));
-    ASSERT_TRUE(parsed);
-    EXPECT_FALSE(*parsed);
+  for (const size_t length : {1, 19, 20, 24}) {
+    const std::string text = base64(std::string(length, '\3'));
+    const auto parsed = Receipt::parse(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_FALSE(*parsed) << text;
+    EXPECT_EQ(Receipt::has_length(text), length >= 20) << text;
   }
 }
 

@@ -19,8 +19,11 @@ struct Receipt {
   std::string text() const;
 
   // Text that is no base64 is the client's mistake: 400 InvalidQueryParameterValue. Nothing when it
-  // is, but this server cannot have given it: no message has such a receipt.
+  // is, but this server cannot have given it.
   static wire::Result<std::optional<Receipt>> parse(std::string_view text);
+  // Whether it is as long as the receipts of this protocol are.
+  static bool has_length(std::string_view text);
+  static wire::Error malformed(std::string_view text);
 };
 
 }  // namespace kyanite::queue

@@ -15,7 +15,7 @@ Outcome update_message(service::Call& call) {
   if (!text) co_return text.error();
   auto messages = co_await open_messages(call);
   if (!messages) co_return messages.error();
-  if (!*ticket) co_return wire::Error(wire::Code::kMessageNotFound);
+  if (!*ticket) co_return co_await unknown_ticket(call, *messages);
   auto standing = co_await update(*messages, **ticket, call.now, *visibility, std::move(*text));
   if (!standing) co_return standing.error();
   http::Reply reply(204);

@@ -41,8 +41,9 @@ wire::Result<const Operation*> route(std::span<const Operation> operations,
   if (path_known) return wire::Error(wire::Code::kUnsupportedHttpVerb);
   if (!comp.empty()) return wire::invalid_query("comp", comp);
   if (!restype.empty()) return wire::invalid_query("restype", restype);
-  // All there is to do with a service itself has a name.
-  if (level == auth::Level::kService) return wire::invalid_query("comp", comp);
+  // All there is to read of a service itself has a name.
+  if (level == auth::Level::kService && request.method == "GET")
+    return wire::invalid_query("comp", comp);
   return wire::Error(wire::Code::kUnsupportedHttpVerb);
 }
 

@@ -52,6 +52,8 @@ http::Reply change_reply(const Call& call, const Wanted& wanted, const Change& c
 }
 
 Task<wire::Result<http::Reply>> change_entity(Call& call, Verb verb) {
+  // Below a table there is nothing to change; which error that is, the table says.
+  if (!call.target.object.empty()) co_return (co_await find_table(call)).error();
   auto wanted = decode_wanted(call, verb);
   if (!wanted) co_return wanted.error();
   auto body = co_await service::read_body(call, kMaxEntityBody);

@@ -121,7 +121,10 @@ wire::Result<void> check_property_name(std::string_view name) {
 
 std::optional<ResourcePath> parse_resource_path(std::string_view path) {
   const size_t open = path.find('(');
-  if (open == std::string_view::npos) return ResourcePath{path, {}};
+  if (open == std::string_view::npos) {
+    if (path.find('/') != std::string_view::npos) return {};
+    return ResourcePath{path, {}};
+  }
   if (path.back() != ')') return {};
   ResourcePath resource{path.substr(0, open), {}};
   const std::string_view inside = path.substr(open + 1, path.size() - open - 2);

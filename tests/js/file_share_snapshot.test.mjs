@@ -71,7 +71,7 @@ test('several snapshots of a file that grows, shrinks, moves and comes back', as
 
   // Deleting one leaves the others as they are.
   await share.withSnapshot(snapshots[1]).delete();
-  await assert.rejects(at(1, 'file').getProperties(), refused(404, 'ShareNotFound'));
+  await assert.rejects(at(1, 'file').getProperties(), refused(404, 'ShareSnapshotNotFound'));
   assert.equal(await textOf(at(0, 'file')), 'one');
   assert.equal((await contentOf(at(2, 'file'))).equals(cleared), true);
 });
@@ -103,7 +103,7 @@ test('metadata of its own', async () => {
   assert.deepEqual((await share.withSnapshot(inherited.snapshot).getProperties()).metadata, { from: 'share' });
   assert.deepEqual((await share.getProperties()).metadata, { from: 'share' });
   await assert.rejects(service.getShareClient('none').createSnapshot(), refused(404, 'ShareNotFound'));
-  await assert.rejects(share.withSnapshot('2001-01-01T00:00:00.0000000Z').getProperties(), refused(404, 'ShareNotFound'));
+  await assert.rejects(share.withSnapshot('2001-01-01T00:00:00.0000000Z').getProperties(), refused(404, 'ShareSnapshotNotFound'));
 });
 
 test('lists show snapshots before their share, in pages', async () => {
@@ -134,7 +134,7 @@ test('a share with snapshots is deleted only together with them', async () => {
   await share.delete({ deleteSnapshots: 'include-leased' });
   assert.equal(await share.exists(), false);
   await share.create();
-  await assert.rejects(share.withSnapshot(snapshot).getProperties(), refused(404, 'ShareNotFound'));
+  await assert.rejects(share.withSnapshot(snapshot).getProperties(), refused(404, 'ShareSnapshotNotFound'));
   const answer = await request(server, 'DELETE', `/${share.name}?restype=share`, { headers: { 'x-ms-delete-snapshots': 'maybe' } });
   assert.deepEqual([answer.status, answer.code], [400, 'InvalidHeaderValue']);
 });
