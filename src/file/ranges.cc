@@ -16,6 +16,7 @@ wire::Result<std::optional<uint64_t>> decode_file_size(const Call& call) {
   const auto text = call.headers().find(kFileSizeHeader);
   if (!text || text->empty()) return std::optional<uint64_t>();
   const auto size = parse_uint(*text);
+  if (!size && parse_int(*text)) return wire::Error(Code::kOutOfRangeInput);  // negative
   if (!size) return wire::invalid_header(kFileSizeHeader, *text);
   if (*size > kMaxFileBytes) {
     return wire::Error(Code::kOutOfRangeInput)

@@ -19,7 +19,7 @@ inline constexpr uint64_t kSector = 512;
 inline constexpr std::string_view kFileSizeHeader = "x-ms-content-length";
 inline constexpr std::string_view kDefaultContentType = "application/octet-stream";
 
-// x-ms-content-length; nothing when absent. 400 OutOfRangeInput beyond 4 TiB.
+// x-ms-content-length; nothing when absent. 400 OutOfRangeInput below 0 and beyond 4 TiB.
 wire::Result<std::optional<uint64_t>> decode_file_size(const service::Call& call);
 
 // The range to write: both its ends are required.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { ShareLeaseClient, ShareSASPermissions, generateFileSASQueryParameters } from '@azure/storage-file-share';
+import { ShareLeaseClient, ShareSASPermissions, ShareServiceClient, generateFileSASQueryParameters } from '@azure/storage-file-share';
 import { contentOf, credential, fileServer, fileWith, hash, MIB, once, refused, request, rootOf, textOf } from './file_fixtures.mjs';
 import { ACCOUNT, KEY } from './server.mjs';
 
@@ -135,12 +135,24 @@ test('ranges from a URL', async () => {
   await target.uploadRangeFromURL(url, 2, 5, 3);
   assert.equal(await textOf(target), '01234cde89');
   await assert.rejects(target.uploadRangeFromURL(url, 0, 8, 5), refused(416, 'InvalidRange'));
-  await assert.rejects(target.uploadRangeFromURL(url, 8, 0, 5), (error) => error.statusCode >= 400 && error.statusCode < 500);
+  await assert.rejects(target.uploadRangeFromURL(url, 8, 0, 5), refused(409, 'CannotVerifyCopySource'));
+  await assert.rejects(target.uploadRangeFromURL(url, 10, 0, 5), refused(416, 'CannotVerifyCopySource'));
   await assert.rejects(target.uploadRangeFromURL(`${source.url}?${token('w')}`, 0, 0, 1), refused(403, 'CannotVerifyCopySource'));
   const absent = rootOf(share).getFileClient('absent');
   await assert.rejects(target.uploadRangeFromURL(`${absent.url}?${token()}`, 0, 0, 1), refused(404, 'CannotVerifyCopySource'));
   await assert.rejects(absent.uploadRangeFromURL(url, 0, 0, 1), refused(404, 'ResourceNotFound'));
   assert.equal(await textOf(target), '01234cde89');
+});
+
+test('dots at the end of a source stay if asked', async () => {
+  const kept = (options) => new ShareServiceClient(server.url('File'), credential, { ...once, ...options }).getShareClient(share.name);
+  const source = await fileWith(rootOf(kept({ allowTrailingDot: true })), 'dotted.', 'dots');
+  const url = `${source.url}?${token()}`;
+  const target = (options) => rootOf(kept(options)).getFileClient('from-dotted');
+  await target().create(4);
+  await assert.rejects(target().uploadRangeFromURL(url, 0, 0, 4), refused(404, 'CannotVerifyCopySource'));
+  await target({ allowSourceTrailingDot: true }).uploadRangeFromURL(url, 0, 0, 4);
+  assert.equal(await textOf(target()), 'dots');
 });
 
 test('a blob is copied from a file, whole and by range', async () => {
