@@ -50,8 +50,8 @@ REMARKS = {
     ],
     "table": [
         "`$top=0` gives no entities and no continuation token; above 1,000 it is 400, as the page on query operators has it.",
-        "`$orderby`, `$skip`, `$skiptoken`, `$expand`, `$inlinecount` and `$count` are 501 NotImplemented; other unknown options are "
-        "ignored.",
+        "`$orderby`, `$skip`, `$skiptoken`, `$expand`, `$inlinecount`, `$count` and the functions of OData in `$filter` are 501 NotImplemented; "
+        "other unknown options are ignored.",
         "What is below a table's name in a path is taken for an entity: TableNotFound, else 501 to reads, ResourceNotFound with "
         "If-Match, InvalidInput without.",
     ],

@@ -1,5 +1,7 @@
 #include "table/filter.h"
 
+#include <algorithm>
+
 #include "table/filter_lexer.h"
 
 namespace kyanite::table {
@@ -33,6 +35,7 @@ class FilterParser {
   wire::Result<Filter> parse() {
     const size_t root = disjunction();
     if (!failed_ && token_.kind != Token::Kind::kEnd) failed_ = true;
+    if (calls_function_) return wire::Error(wire::Code::kNotImplemented);
     if (failed_) return syntax_error();
     filter_.root_ = root;
     return std::move(filter_);
@@ -131,10 +134,25 @@ class FilterParser {
            token.text != "or" && token.text != "not";
   }
 
+  // Those of OData, which the service knows and does not offer.
+  static bool is_function(std::string_view word) {
+    static constexpr std::string_view kFunctions[] = {
+        "startswith", "endswith",  "substringof", "contains", "length", "indexof",
+        "replace",    "substring", "tolower",     "toupper",  "trim",   "concat",
+        "year",       "month",     "day",         "hour",     "minute", "second",
+        "round",      "floor",     "ceiling",     "isof",     "cast"};
+    return std::find(std::begin(kFunctions), std::end(kFunctions), word) != std::end(kFunctions);
+  }
+
   size_t comparison() {
     if (!is_operand(token_)) return fail();
     Token left = std::move(token_);
     advance();
+    if (left.kind == Token::Kind::kWord && token_.kind == Token::Kind::kOpen &&
+        is_function(left.text)) {
+      calls_function_ = true;
+      return fail();
+    }
     const auto relation = relation_of(token_);
     if (!relation) return alone(std::move(left));
     advance();
@@ -173,6 +191,7 @@ class FilterParser {
   Filter filter_;
   size_t depth_ = 0;
   bool failed_ = false;
+  bool calls_function_ = false;
 };
 
 wire::Result<Filter> Filter::parse(std::string_view text) { return FilterParser(text).parse(); }

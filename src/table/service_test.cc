@@ -213,6 +213,21 @@ TEST_F(TableServiceTest, RefusesOptionsItKnowsAndDoesNotOffer) {
   }
 }
 
+TEST_F(TableServiceTest, RefusesFunctionsInFilters) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"startswith(PartitionKey,'p')", "NotImplemented"},
+      {"a%20eq%201%20and%20substringof('x',b)%20eq%20true", "NotImplemented"},
+      {"not%20endswith(b,'x')", "NotImplemented"},
+      {"length(b)%20gt%203", "NotImplemented"},
+      {"unheard(b)", "InvalidInput"},
+      {"startswith%20eq%20'x'", ""},  // a property of that name
+  };
+  for (const auto& [filter, code] : rows) {
+    for (const char* path : {"People()", "Tables"})
+      EXPECT_EQ(ask("GET", path, std::string("$filter=") + filter).code, code) << filter;
+  }
+}
+
 TEST_F(TableServiceTest, ThereIsNothingBelowATable) {
   insert("p", "r");
   struct Case {
