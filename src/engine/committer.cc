@@ -33,8 +33,8 @@ void add_write(rocksdb::WriteBatch& batch, const store::Write& write, const std:
 
 }  // namespace
 
-Committer::Committer(Records& records, RecordCache& cache)
-    : records_(records), cache_(cache), thread_([this] { loop(); }) {
+Committer::Committer(Records& records, RecordCache& cache, Room& room)
+    : records_(records), cache_(cache), room_(room), thread_([this] { loop(); }) {
   pthread_setname_np(thread_.native_handle(), "committer");
 }
 
@@ -53,8 +53,9 @@ void Committer::watch(CommitWatch* watch) {
 void Committer::loop() {
   Batch batch;
   const auto patience = [this]() -> CommitQueue::Patience {
-    // Nobody may come to commit while nothing can be read: the repair does not wait for it.
-    if (records_.broken()) return kRepairPause;
+    // Nobody may come to commit while nothing can be read, or while the disk is full: neither a
+    // repair nor a look for room waits for it.
+    if (records_.broken() || !room_.plenty()) return kRepairPause;
     return std::nullopt;
   };
   while (queue_.take(batch, kMostInBatch, patience())) process(batch);
@@ -64,6 +65,7 @@ void Committer::process(const Batch& batch) {
   store::Result<void> result;
   {
     std::lock_guard lock(batch_mutex_);
+    room_.look();
     if (records_.broken()) result = repair();
     if (result.ok()) {
       rocksdb::WriteBatch writes;
@@ -86,7 +88,7 @@ store::Result<void> Committer::repair() {
 
 void Committer::stage(const Batch& batch, rocksdb::WriteBatch& writes) {
   for (auto* request : batch) {
-    request->refused = broken_guard(request->commit);
+    request->refused = obstacle(request->commit);
     if (request->refused) continue;
     if (watch_ != nullptr) watch_->committing(request->commit);
     for (size_t i = 0; i < request->commit.writes.size(); ++i) {
@@ -97,12 +99,13 @@ void Committer::stage(const Batch& batch, rocksdb::WriteBatch& writes) {
   }
 }
 
-std::optional<Error> Committer::broken_guard(const store::Commit& commit) {
+std::optional<Error> Committer::obstacle(const store::Commit& commit) {
   for (const auto& guard : commit.guards) {
     auto now = current(guard.key.bytes());
     if (!now) return now.error();
     if (!same(*now, guard.expected)) return Error::kConflict;
   }
+  if (!room_.plenty() && !frees(commit)) return Error::kFull;
   return std::nullopt;
 }
 
@@ -123,6 +126,7 @@ store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
   counters_.sync_nanos += static_cast<uint64_t>((std::chrono::steady_clock::now() - start).count());
   ++counters_.batches;
   if (!written.ok()) {
+    if (written.error() == Error::kFull) room_.refused();
     cache_.distrust();
     return written;
   }

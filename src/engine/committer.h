@@ -13,6 +13,7 @@
 #include "engine/cache.h"
 #include "engine/commit_queue.h"
 #include "engine/records.h"
+#include "engine/room.h"
 
 namespace kyanite::engine {
 
@@ -27,7 +28,7 @@ class CommitWatch {
 
 class Committer {
  public:
-  Committer(Records& records, RecordCache& cache);
+  Committer(Records& records, RecordCache& cache, Room& room);
   ~Committer();  // Finishes what was submitted.
 
   void submit(CommitRequest* request) { queue_.push(request); }
@@ -52,8 +53,8 @@ class Committer {
   void process(const Batch& batch);
   store::Result<void> repair();
   void stage(const Batch& batch, rocksdb::WriteBatch& writes);
-  // Why the commit cannot be part of the batch; nothing when all its guards hold.
-  std::optional<store::Error> broken_guard(const store::Commit& commit);
+  // Why the commit cannot be part of the batch; nothing when all its guards hold and there is room.
+  std::optional<store::Error> obstacle(const store::Commit& commit);
   store::Result<store::RecordPtr> current(const std::string& key);
   store::Result<void> write(rocksdb::WriteBatch& writes);
   void doubt(const Batch& batch);
@@ -61,6 +62,7 @@ class Committer {
 
   Records& records_;
   RecordCache& cache_;
+  Room& room_;
   CommitQueue queue_;
   // What the batch being staged will have written. Keys point into its requests.
   std::unordered_map<std::string_view, store::RecordPtr> staged_;

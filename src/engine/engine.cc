@@ -1,14 +1,11 @@
 #include "engine/engine.h"
 
-#include <algorithm>
-
+#include "engine/announcer.h"
 #include "engine/cache.h"
 #include "engine/codec.h"
 #include "engine/committer.h"
-#include "engine/extents.h"
 #include "engine/holds.h"
-#include "engine/location.h"
-#include "engine/records.h"
+#include "engine/opening.h"
 #include "engine/sweep.h"
 #include "engine/syncer.h"
 
@@ -17,11 +14,6 @@ namespace kyanite::engine {
 using store::RecordPtr;
 
 namespace {
-
-// For logs, manifests, extents being written, directories, and files open for one call.
-constexpr uint64_t kOtherDescriptors = 64;
-constexpr uint64_t kMostReserved = 1024 + kOtherDescriptors;
-constexpr uint64_t kLeastReserved = 128;
 
 class EngineSnapshot final : public store::Snapshot {
  public:
@@ -38,49 +30,41 @@ class EngineSnapshot final : public store::Snapshot {
 
 }  // namespace
 
-uint64_t reserved_descriptors(uint64_t limit) {
-  return std::clamp(limit / 2, kLeastReserved, kMostReserved);
-}
-
 // In the order of construction: later ones use earlier ones and are stopped first.
 struct Engine::Parts {
-  Parts(Options options, Location where, std::unique_ptr<Records> opened_records,
-        std::unique_ptr<Extents> opened_extents)
-      : location(std::move(where)),
-        records(std::move(opened_records)),
-        extents(std::move(opened_extents)),
+  Parts(Options options, OpenParts opened)
+      : location(std::move(opened.location)),
+        room(std::move(opened.room)),
+        records(std::move(opened.records)),
+        extents(std::move(opened.extents)),
         workers(options.worker_threads),
         cache(options.record_cache_bytes),
-        committer(*records, cache),
+        committer(*records, cache, *room),
+        announcer(committer, std::move(opened.standing)),
         syncer(extents->writer(), committer),
-        sweeper(*records, *extents, committer, holds, options.sweep_interval) {}
+        sweeper(*records, *extents, committer, holds, *room, options.sweep_interval) {
+    extents->writer().set_announce(
+        [this](ExtentId id, ExtentId made) { return announcer.announce(id, made); });
+  }
 
   Location location;
+  std::unique_ptr<Room> room;
   std::unique_ptr<Records> records;
   std::unique_ptr<Extents> extents;
   Workers workers;
   RecordCache cache;
   Committer committer;
+  Announcer announcer;
   Syncer syncer;
   Holds holds;
   Sweeper sweeper;
 };
 
 kyanite::Result<std::unique_ptr<Engine>, std::string> Engine::open(Options options) {
-  auto location = open_location(options.location);
-  if (!location) return Failure{location.error()};
-  const auto unopened = [&](const std::string& part, const std::string& why) {
-    return Failure{"Cannot open the " + part + " in " + options.location + " (" + why +
-                   "): check the disk, or restore the directory from a backup."};
-  };
-  // One half is for tables, the other for extents, which readers may keep open for a while longer.
-  const size_t files = std::max(options.descriptors, kLeastReserved) - kOtherDescriptors;
-  auto records = Records::open(location->records(), options.block_cache_bytes, files / 2);
-  if (!records) return unopened("records", records.error());
-  auto extents = Extents::open(location->extents(), options.extent_bytes, files / 4);
-  if (!extents) return unopened("extents", extents.error());
-  return std::unique_ptr<Engine>(new Engine(std::make_unique<Parts>(
-      std::move(options), std::move(*location), std::move(*records), std::move(*extents))));
+  auto opened = open_parts(options);
+  if (!opened) return Failure{opened.error()};
+  return std::unique_ptr<Engine>(
+      new Engine(std::make_unique<Parts>(std::move(options), std::move(*opened))));
 }
 
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

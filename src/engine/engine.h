@@ -12,9 +12,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "engine/descriptors.h"
 #include "engine/metrics.h"
 #include "store/store.h"
 
@@ -22,18 +24,16 @@ namespace kyanite::engine {
 
 struct SweepReport;
 
-// Of so many descriptors that the process may have, how many the engine needs for itself. Nobody
-// else may take these: without them it can neither write nor read.
-uint64_t reserved_descriptors(uint64_t limit);
-
 struct Options {
   std::string location;
   int worker_threads = 4;
   size_t record_cache_bytes = size_t{256} << 20;
   size_t block_cache_bytes = size_t{64} << 20;
   uint64_t extent_bytes = uint64_t{128} << 20;
-  std::chrono::seconds sweep_interval{600};  // Zero: only when told to.
-  uint64_t descriptors = 1024;               // It has no more files open at a time.
+  std::chrono::seconds sweep_interval{600};     // Zero: only when told to.
+  uint64_t descriptors = 1024;                  // It has no more files open at a time.
+  uint64_t reserve_bytes = uint64_t{64} << 20;  // Room on the disk for deletions when it is full.
+  std::function<os::Result<uint64_t>()> free_bytes;  // Empty: as the disk says.
 };
 
 class Engine final : public store::Store {

@@ -32,12 +32,22 @@ std::optional<ExtentId> extent_id(std::string_view name) {
   return read_be64(bytes->data());
 }
 
-std::string extent_header(ExtentId id) {
+std::string extent_header(ExtentId id, const LocationId& location) {
   std::string header(kMagic);
   append_be64(header, id);
   append_le32(header, store::crc32c(header));
+  header += location;
+  append_le32(header, store::crc32c(header));
   header.resize(kPageBytes);
   return header;
+}
+
+std::optional<LocationId> location_of(std::string_view header) {
+  constexpr size_t kCovered = kExtentHeaderBytes - sizeof(uint32_t);
+  if (header.size() < kExtentHeaderBytes || !header.starts_with(kMagic)) return std::nullopt;
+  if (store::crc32c(header.substr(0, kCovered)) != read_le32(header.data() + kCovered))
+    return std::nullopt;
+  return LocationId(header.substr(kCovered - kLocationIdBytes, kLocationIdBytes));
 }
 
 bool ExtentFile::trusted(const store::Ref& ref, SteadyTime now) {

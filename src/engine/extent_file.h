@@ -14,14 +14,19 @@
 namespace kyanite::engine {
 
 using ExtentId = uint64_t;
+// What tells a location from all others: random bytes.
+using LocationId = std::string;
+inline constexpr size_t kLocationIdBytes = 16;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 std::string extent_name(ExtentId id);  // 16 hex digits and ".ext"
 std::optional<ExtentId> extent_id(std::string_view name);
 
-// The first page of every extent, for people and tools: magic, format, id, checksum. Runs begin
-// after it.
-std::string extent_header(ExtentId id);
+// The first page of every extent: magic, format, id, location, checksums. Runs begin after it.
+std::string extent_header(ExtentId id, const LocationId& location);
+inline constexpr size_t kExtentHeaderBytes = 40;
+// Nothing when the header is damaged or of a time when extents did not know their location.
+std::optional<LocationId> location_of(std::string_view header);
 
 class ExtentFile {
  public:

@@ -1,6 +1,7 @@
 #include "engine/extent_writer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/log.h"
@@ -34,20 +35,29 @@ void for_each_ref(const store::Commit& commit, Visit visit) {
 
 }  // namespace
 
-ExtentWriter::ExtentWriter(std::string directory, OpenExtents& readers, uint64_t extent_bytes,
-                           ExtentId next)
-    : directory_(std::move(directory)),
+ExtentWriter::ExtentWriter(const ExtentOptions& options, OpenExtents& readers)
+    : directory_(options.directory),
+      location_(options.location),
+      room_(*options.room),
       readers_(readers),
-      extent_bytes_(padded(std::max(extent_bytes, kLeastExtentBytes))),
-      next_(next) {}
+      extent_bytes_(padded(std::max(options.extent_bytes, kLeastExtentBytes))),
+      next_(options.next) {}
 
-ExtentWriter::~ExtentWriter() {
+ExtentWriter::~ExtentWriter() { seal_all(); }
+
+void ExtentWriter::seal_all() {
   for (auto& lane : lanes_) {
-    if (lane.extent != nullptr) seal(lane.extent);
+    std::lock_guard lock(lane.mutex);
+    if (lane.extent != nullptr) seal(std::exchange(lane.extent, nullptr));
   }
 }
 
 store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
+  if (!room_.plenty()) {
+    room_.look();
+    // No commit would be taken that lists it.
+    if (!room_.plenty()) return Error::kFull;
+  }
   const auto length = static_cast<uint32_t>(bytes.size());
   const uint32_t crc = store::crc32c(bytes.view());
   bytes.resize(padded(length));
@@ -100,6 +110,9 @@ std::optional<uint64_t> ExtentWriter::reserve_in(Extent& extent, uint64_t length
 store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
   auto extent = std::make_shared<Extent>();
   extent->id = next_++;
+  if (announce_) {
+    if (auto announced = announce_(extent->id, made_); !announced) return announced.error();
+  }
   auto file = create_file(extent->id, extent->capacity);
   if (!file) {
     // The name may stay behind, empty: ids are never used twice, and the sweep removes dead
@@ -108,6 +121,9 @@ store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
     return file.error();
   }
   extent->file = std::move(*file);
+  ExtentId made = made_;
+  while (made < extent->id && !made_.compare_exchange_weak(made, extent->id)) {
+  }
   readers_.add(extent->id, extent->file);
   std::lock_guard lock(mutex_);
   extents_.emplace(extent->id, extent);
@@ -118,15 +134,23 @@ store::Result<std::shared_ptr<const os::File>> ExtentWriter::create_file(ExtentI
                                                                          uint64_t& capacity) {
   auto file = os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kCreateNew);
   if (!file) return error_of(file.error());
+  const auto allocate = [&]() -> os::Result<void> {
+    // Some room is left to the records.
+    if (!room_.has(capacity + Room::kLow)) {
+      if (capacity == kLeastExtentBytes) room_.refused();
+      return Failure{os::Error{ENOSPC, "there is no room for " + (*file)->path()}};
+    }
+    return (*file)->allocate(0, capacity);
+  };
   capacity = extent_bytes_;
-  auto allocated = (*file)->allocate(0, capacity);
+  auto allocated = allocate();
   while (!allocated && os::is_out_of_space(allocated.error().code) &&
-         capacity / 4 >= kLeastExtentBytes) {
-    capacity = capacity / 4 / kPageBytes * kPageBytes;
-    allocated = (*file)->allocate(0, capacity);
+         capacity > kLeastExtentBytes) {
+    capacity = std::max(capacity / 4 / kPageBytes * kPageBytes, kLeastExtentBytes);
+    allocated = allocate();
   }
   if (!allocated) return error_of(allocated.error());
-  if (auto written = (*file)->write_at(extent_header(id), 0); !written) {
+  if (auto written = (*file)->write_at(extent_header(id, location_), 0); !written) {
     return error_of(written.error());
   }
   if (auto synced = os::sync_directory(directory_); !synced) return error_of(synced.error());

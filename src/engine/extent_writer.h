@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,16 +17,30 @@
 #include <vector>
 
 #include "engine/open_extents.h"
+#include "engine/room.h"
 #include "store/store.h"
 
 namespace kyanite::engine {
 
+struct ExtentOptions {
+  std::string directory;
+  LocationId location;
+  uint64_t extent_bytes = 0;
+  size_t most_open = 0;  // Files kept open for reading; at most twice as many are.
+  ExtentId next = 1;     // Greater than the id of every extent that ever was.
+  Room* room = nullptr;
+};
+
 class ExtentWriter {
  public:
-  // `next` is greater than the id of every extent that ever was.
-  ExtentWriter(std::string directory, OpenExtents& readers, uint64_t extent_bytes, ExtentId next);
+  ExtentWriter(const ExtentOptions& options, OpenExtents& readers);
   // Gives back what was reserved and not used.
   ~ExtentWriter();
+
+  // Called with the id of an extent before it is made, and the highest id of those that were; when
+  // it fails none is made. To be set before the first append.
+  using Announce = std::function<store::Result<void>(ExtentId id, ExtentId made)>;
+  void set_announce(Announce announce) { announce_ = std::move(announce); }
 
   // Writes the run; blocks. Its bytes are padded in place.
   store::Result<store::Ref> append(Buffer& bytes);
@@ -35,6 +50,8 @@ class ExtentWriter {
   // Makes all refs of these commits durable. Blocks. Tells for each commit whether it may go on.
   std::vector<store::Result<void>> sync(const std::vector<const store::Commit*>& commits);
 
+  // What is reserved and not used is given back; the next append makes new extents.
+  void seal_all();
   // Whether no more runs will ever be added to the extent.
   bool is_sealed(ExtentId id) const;
   void forget(ExtentId id);
@@ -77,9 +94,13 @@ class ExtentWriter {
   void retire_if_done(const ExtentPtr& extent);
 
   const std::string directory_;
+  const LocationId location_;
+  Room& room_;
   OpenExtents& readers_;
   const uint64_t extent_bytes_;
   std::atomic<ExtentId> next_;
+  Announce announce_;
+  std::atomic<ExtentId> made_{0};  // The highest.
   std::array<Lane, 2> lanes_;
 
   mutable std::mutex mutex_;

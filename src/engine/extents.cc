@@ -35,22 +35,14 @@ Buffer part_of(Buffer run, uint32_t offset, uint32_t length) {
 
 }  // namespace
 
-kyanite::Result<std::unique_ptr<Extents>, std::string> Extents::open(const std::string& directory,
-                                                                     uint64_t extent_bytes,
-                                                                     size_t most_open) {
-  std::unique_ptr<Extents> extents(new Extents(directory, extent_bytes, most_open, 1));
-  auto ids = extents->list();
-  if (!ids) return Failure{ids.error().what};
-  const ExtentId next = ids->empty() ? 1 : ids->back() + 1;
-  extents.reset(new Extents(directory, extent_bytes, most_open, next));
-  return extents;
+std::unique_ptr<Extents> Extents::open(ExtentOptions options) {
+  return std::unique_ptr<Extents>(new Extents(std::move(options)));
 }
 
-Extents::Extents(const std::string& directory, uint64_t extent_bytes, size_t most_open,
-                 ExtentId next)
-    : directory_(directory),
-      files_(directory, most_open),
-      writer_(directory, files_, extent_bytes, next) {}
+Extents::Extents(ExtentOptions options)
+    : options_(std::move(options)),
+      files_(options_.directory, options_.most_open),
+      writer_(options_, files_) {}
 
 Task<store::Result<os::Bytes>> Extents::read(Workers& workers, store::Ref ref, uint32_t offset,
                                              uint32_t length, bool prefer_file) {
@@ -122,14 +114,14 @@ store::Result<os::Bytes> Extents::read_from_disk(const Part& part) {
 
 store::Error Extents::report(const Part& part, const std::string& what) {
   counters_.corrupt_reads.fetch_add(1, std::memory_order_relaxed);
-  log_error("corrupt run in " + directory_ + "/" + extent_name(part.ref.extent) + " at offset " +
-            std::to_string(part.ref.offset) + ", length " + std::to_string(part.ref.length) + ": " +
-            what);
+  log_error("corrupt run in " + options_.directory + "/" + extent_name(part.ref.extent) +
+            " at offset " + std::to_string(part.ref.offset) + ", length " +
+            std::to_string(part.ref.length) + ": " + what);
   return Error::kCorrupt;
 }
 
-os::Result<std::vector<ExtentId>> Extents::list() const {
-  auto names = os::list_directory(directory_);
+os::Result<std::vector<ExtentId>> extent_ids(const std::string& directory) {
+  auto names = os::list_directory(directory);
   if (!names) return Failure{names.error()};
   std::vector<ExtentId> ids;
   for (const auto& name : *names) {
@@ -140,13 +132,21 @@ os::Result<std::vector<ExtentId>> Extents::list() const {
 }
 
 os::Result<std::shared_ptr<const os::File>> Extents::open_file(ExtentId id) const {
-  return os::File::open(directory_ + "/" + extent_name(id), os::File::Mode::kReadWrite);
+  return os::File::open(options_.directory + "/" + extent_name(id), os::File::Mode::kReadWrite);
+}
+
+bool Extents::is_foreign(const os::File& extent) const {
+  std::string header(kExtentHeaderBytes, '\0');
+  auto count = extent.read_at(header.data(), header.size(), 0);
+  if (!count || *count != header.size()) return false;
+  const auto location = location_of(header);
+  return location && *location != options_.location;
 }
 
 os::Result<void> Extents::remove(ExtentId id) {
   files_.forget(id);
   writer_.forget(id);
-  return os::remove_file(directory_ + "/" + extent_name(id));
+  return os::remove_file(options_.directory + "/" + extent_name(id));
 }
 
 }  // namespace kyanite::engine

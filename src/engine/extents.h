@@ -12,12 +12,12 @@
 
 namespace kyanite::engine {
 
+// Ids of all extents on the disk, ascending.
+os::Result<std::vector<ExtentId>> extent_ids(const std::string& directory);
+
 class Extents {
  public:
-  // Keeps about `most_open` files open for reading, at most twice as many.
-  static kyanite::Result<std::unique_ptr<Extents>, std::string> open(const std::string& directory,
-                                                                     uint64_t extent_bytes,
-                                                                     size_t most_open);
+  static std::unique_ptr<Extents> open(ExtentOptions options);
 
   ExtentWriter& writer() { return writer_; }
 
@@ -25,10 +25,11 @@ class Extents {
   Task<store::Result<os::Bytes>> read(Workers& workers, store::Ref ref, uint32_t offset,
                                       uint32_t length, bool prefer_file);
 
-  // Ids of all extents on the disk, ascending.
-  os::Result<std::vector<ExtentId>> list() const;
+  os::Result<std::vector<ExtentId>> list() const { return extent_ids(options_.directory); }
   // For looking at it once: does not displace files that are being read.
   os::Result<std::shared_ptr<const os::File>> open_file(ExtentId id) const;
+  // Whether it says that it is an extent of another location.
+  bool is_foreign(const os::File& extent) const;
   // Deletes the file. Nobody may need its runs any more, and it must not have the highest id on the
   // disk: that id would be given again after a restart.
   os::Result<void> remove(ExtentId id);
@@ -47,7 +48,7 @@ class Extents {
     uint32_t length;
     bool prefer_file;
   };
-  Extents(const std::string& directory, uint64_t extent_bytes, size_t most_open, ExtentId next);
+  explicit Extents(ExtentOptions options);
   // What can be had without waiting.
   std::optional<os::Bytes> read_in_memory(const std::shared_ptr<ExtentFile>& extent,
                                           const Part& part);
@@ -55,7 +56,7 @@ class Extents {
   bool as_file(const Part& part) const;
   store::Error report(const Part& part, const std::string& what);
 
-  const std::string directory_;
+  const ExtentOptions options_;
   OpenExtents files_;
   ExtentWriter writer_;
   Counters counters_;

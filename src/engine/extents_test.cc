@@ -104,6 +104,7 @@ TEST_F(ExtentsTest, TruncatedAndMissingFilesAreCorruptNotFatal) {
   engine_ = location_.open();
   EXPECT_TRUE(bytes_of(*engine_, first) == bytes);
   EXPECT_EQ(bytes_of(*engine_, second), describe(Error::kCorrupt));
+  ASSERT_GT(append(*engine_, bytes)->extent, first.extent) << "not the last one goes missing";
   engine_.reset();
   std::filesystem::remove(location_.extent_path(first.extent));
   engine_ = location_.open();

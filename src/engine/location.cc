@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMarkerName = "FORMAT";
 constexpr std::string_view kMarkerStart = "kyanite ";
-constexpr uint64_t kFormat = 1;
+constexpr uint64_t kFormat = kIdentityFormat;
 
 std::string unusable(const std::string& path, const os::Error& error) {
   return "Cannot use the directory " + path + " (" + error.what +
@@ -34,7 +34,7 @@ Result<bool, std::string> is_marked(const std::string& path) {
                  " is not empty and was not made by Kyanite: choose an empty or new directory."};
 }
 
-Result<void, std::string> check_format(const std::string& path) {
+Result<uint64_t, std::string> read_format(const std::string& path) {
   auto text = os::read_text(path + "/" + std::string(kMarkerName));
   if (!text) return Failure{unusable(path, text.error())};
   std::optional<uint64_t> format;
@@ -51,10 +51,19 @@ Result<void, std::string> check_format(const std::string& path) {
                    ", made by a newer Kyanite: use that version, this one knows formats up to " +
                    std::to_string(kFormat) + "."};
   }
-  return {};
+  return *format;
 }
 
 }  // namespace
+
+Result<void, std::string> raise_format(Location& location) {
+  if (location.format == kFormat) return {};
+  const std::string marker = std::string(kMarkerStart) + std::to_string(kFormat) + "\n";
+  auto written = os::write_text(location.path, std::string(kMarkerName), marker);
+  if (!written) return Failure{unusable(location.path, written.error())};
+  location.format = kFormat;
+  return {};
+}
 
 Result<Location, std::string> open_location(const std::string& path) {
   if (auto made = os::make_directories(path); !made) return Failure{unusable(path, made.error())};
@@ -73,18 +82,15 @@ Result<Location, std::string> open_location(const std::string& path) {
   // Asked again under the lock: another process may have been making it.
   marked = is_marked(path);
   if (!marked) return Failure{marked.error()};
-  Location location{path, std::move(*lock)};
+  Location location{.path = path, .lock = std::move(*lock)};
   if (*marked) {
-    if (auto known = check_format(path); !known) return Failure{known.error()};
-  } else {
+    auto format = read_format(path);
+    if (!format) return Failure{format.error()};
+    location.format = *format;
+  } else if (auto written = raise_format(location); !written) {
     // Before the folders, so that a start cut short between them is not taken for a foreign
     // directory.
-    const std::string marker = std::string(kMarkerStart) + std::to_string(kFormat) + "\n";
-    auto written = os::write_text(path, std::string(kMarkerName), marker);
-    if (!written) return Failure{unusable(path, written.error())};
-  }
-  for (const auto& part : {location.records(), location.extents()}) {
-    if (auto made = os::make_directories(part); !made) return Failure{unusable(path, made.error())};
+    return Failure{written.error()};
   }
   return location;
 }

@@ -13,13 +13,19 @@ namespace kyanite::engine {
 // The lock that keeps other processes out lasts as long as this.
 struct Location {
   std::string path;
+  uint64_t format = 0;  // As found; the newest where the directory is new.
   std::shared_ptr<const os::File> lock;
   std::string records() const { return path + "/records"; }
   std::string extents() const { return path + "/extents"; }
 };
 
-// Makes the directory on first use. The error is one sentence for the person who started the
-// server.
+// From this format on there is a file IDENTITY.
+inline constexpr uint64_t kIdentityFormat = 2;
+
+// Makes the directory on first use, not what is in it. The error is one sentence for the person who
+// started the server.
 Result<Location, std::string> open_location(const std::string& path);
+// The directory is of the newest format now.
+Result<void, std::string> raise_format(Location& location);
 
 }  // namespace kyanite::engine

@@ -26,7 +26,7 @@ TEST(Location, RefusesWhatItCannotUse) {
   };
   const Case cases[] = {
       {"holiday.jpg", "x", "not made by Kyanite"},
-      {"FORMAT", "kyanite 2\n", "made by a newer Kyanite"},
+      {"FORMAT", "kyanite 3\n", "made by a newer Kyanite"},
       {"FORMAT", "kyanite 99999999999999999999\n", "damaged"},
       {"FORMAT", "kyanite 0\n", "damaged"},
       {"FORMAT", "something else\n", "damaged"},

@@ -121,7 +121,7 @@ LogCheck check_log(std::string_view log) {
     if (!scan.take(log.substr(0, kBlockBytes))) return {.damage = scan.end(), .first = {}};
     log.remove_prefix(std::min(log.size(), kBlockBytes));
   }
-  return {.damage = {}, .first = scan.first(), .next = scan.next()};
+  return {.damage = {}, .first = scan.first(), .next = scan.next(), .end = scan.end()};
 }
 
 }  // namespace kyanite::engine

@@ -20,6 +20,8 @@ struct LogCheck {
   // here, if there is one, and the one after the last write of the whole records.
   std::optional<uint64_t> first;
   uint64_t next = 0;
+  // Where the first record begins that is not whole, or the zeros do, or the log ends.
+  uint64_t end = 0;
 };
 
 // `log` is all of one.

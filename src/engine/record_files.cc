@@ -3,10 +3,9 @@
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
-#include "engine/log_check.h"
+#include "engine/log_ledger.h"
 #include "os/fault.h"
 #include "os/file.h"
 
@@ -46,7 +45,8 @@ const std::string& zeros() {
 
 class LogFile final : public FSWritableFile {
  public:
-  explicit LogFile(std::shared_ptr<const os::File> file) : file_(std::move(file)) {}
+  LogFile(std::shared_ptr<const os::File> file, LogLedger& ledger)
+      : file_(std::move(file)), ledger_(ledger) {}
   ~LogFile() override { LogFile::Close({}, nullptr).PermitUncheckedError(); }
 
   using FSWritableFile::Append;
@@ -70,15 +70,19 @@ class LogFile final : public FSWritableFile {
   }
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Sync(const IOOptions&, IODebugContext*) override {
+    const uint64_t end = size_;
     auto synced = file_->sync_data();
     // Never NoSpace: after a failed sync nobody knows what is on the device, whatever the reason.
-    return synced.ok() ? IOStatus::OK() : IOStatus::IOError(synced.error().what);
+    if (!synced) return IOStatus::IOError(synced.error().what);
+    ledger_.synced(file_->path(), end);
+    return IOStatus::OK();
   }
   bool IsSyncThreadSafe() const override { return true; }
   uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return size_; }
 
  private:
   std::shared_ptr<const os::File> file_;
+  LogLedger& ledger_;
   uint64_t size_ = 0;    // Where the data ends,
   uint64_t zeroed_ = 0;  // and the zeros after it.
 };
@@ -132,36 +136,10 @@ class FaultableFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const std::string path_;
 };
 
-// Holds the logs of a recovery, which are opened from the oldest to the newest, against each other.
-class LogChain {
- public:
-  // A recovery begins.
-  void reset() {
-    std::lock_guard lock(mutex_);
-    previous_.clear();
-  }
-  // Why the database must not be opened with this log; nothing when it is undamaged and goes on
-  // where the one before ends.
-  std::optional<std::string> refuse(const std::string& path, std::string_view log) {
-    const auto checked = check_log(log);
-    if (checked.damage) return path + " is damaged at byte " + std::to_string(*checked.damage);
-    std::lock_guard lock(mutex_);
-    if (!checked.first) return std::nullopt;
-    if (!previous_.empty() && *checked.first > next_) return previous_ + " is damaged at its end";
-    previous_ = path;
-    next_ = checked.next;
-    return std::nullopt;
-  }
-
- private:
-  std::mutex mutex_;
-  std::string previous_;  // The last one that has writes,
-  uint64_t next_ = 0;     // and the number of the write that has to follow.
-};
-
 class RecordFiles final : public rocksdb::FileSystemWrapper {
  public:
-  RecordFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  explicit RecordFiles(LogLedger& ledger)
+      : FileSystemWrapper(rocksdb::FileSystem::Default()), ledger_(ledger) {}
   const char* Name() const override { return "KyaniteRecordFiles"; }
 
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
@@ -179,8 +157,12 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
                              IODebugContext* debug) override {
     auto opened = FileSystemWrapper::NewSequentialFile(path, options, result, debug);
     if (opened.ok() && path.ends_with(".log")) return recover_log(path, *result);
-    chain_.reset();  // Recovery reads the manifest before the logs.
     return opened;
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* debug) override {
+    if (path.ends_with(".log")) return status_of(ledger_.remove(path));
+    return FileSystemWrapper::DeleteFile(path, options, debug);
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
@@ -199,25 +181,25 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
       if (!read.ok()) return read;
       bytes.append(some.data(), some.size());
     } while (!some.empty());
-    if (const auto damage = chain_.refuse(path, bytes)) {
-      return IOStatus::Corruption(*damage, "acknowledged commits follow; nothing was changed");
-    }
+    if (const auto damage = ledger_.refuse(path, bytes)) return IOStatus::Corruption(*damage);
     file = std::make_unique<CheckedLog>(std::move(bytes));
     return IOStatus::OK();
   }
-  static IOStatus new_log(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
+  IOStatus new_log(const std::string& path, std::unique_ptr<FSWritableFile>* result) {
     auto file = os::File::open(path, os::File::Mode::kCreateOrOpen);
     if (!file) return status_of(file.error().code, file.error().what);
     if (auto cut = (*file)->truncate(0); !cut) return status_of(cut);
-    *result = std::make_unique<LogFile>(std::move(*file));
+    *result = std::make_unique<LogFile>(std::move(*file), ledger_);
     return IOStatus::OK();
   }
 
-  LogChain chain_;
+  LogLedger& ledger_;
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> make_record_files() { return std::make_shared<RecordFiles>(); }
+std::shared_ptr<rocksdb::FileSystem> make_record_files(LogLedger& ledger) {
+  return std::make_shared<RecordFiles>(ledger);
+}
 
 }  // namespace kyanite::engine

@@ -3,8 +3,8 @@
 //
 // A sync of a growing or merely reserved file has to write file system metadata too. The log
 // therefore writes zeros ahead of itself, in steps, so that most syncs write nothing but data.
-// RocksDB's reader takes zeros for the end of a log. A log that is damaged cannot be opened
-// (engine/log_check.h).
+// RocksDB's reader takes zeros for the end of a log. A log that is damaged cannot be opened, and
+// the ledger knows how far each is synced (engine/log_ledger.h).
 #pragma once
 
 #include <memory>
@@ -15,6 +15,9 @@ class FileSystem;
 
 namespace kyanite::engine {
 
-std::shared_ptr<rocksdb::FileSystem> make_record_files();
+class LogLedger;
+
+// The ledger outlives it.
+std::shared_ptr<rocksdb::FileSystem> make_record_files(LogLedger& ledger);
 
 }  // namespace kyanite::engine

@@ -9,6 +9,9 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <cstdarg>
+#include <cstdio>
+
 #include "base/log.h"
 #include "engine/codec.h"
 #include "engine/record_files.h"
@@ -29,6 +32,32 @@ constexpr size_t kFamilyPrefixBytes = 9;  // of a key: space and family
 constexpr size_t kWriteBufferBytes = size_t{32} << 20;
 constexpr std::chrono::milliseconds kFirstRepairDelay{100};
 constexpr std::chrono::milliseconds kLongestRepairDelay{5000};
+
+// RocksDB's own remarks. Its usual way, a file, ends the process when the disk is full.
+class Remarks final : public rocksdb::Logger {
+ public:
+  Remarks() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+  void LogHeader(const char*, va_list) override {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char text[512];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    log_warning(std::string("records: ") + text);
+  }
+};
+
+uint64_t log_bytes(const std::string& directory) {
+  uint64_t sum = 0;
+  const auto names = os::list_directory(directory);
+  if (!names) return 0;
+  for (const auto& name : *names) {
+    if (!name.ends_with(".log")) continue;
+    auto log = os::File::open(directory + "/" + name, os::File::Mode::kRead);
+    const auto status = log ? (*log)->status() : Failure{log.error()};
+    if (status) sum += status->size;
+  }
+  return sum;
+}
 
 Error error_of(const Status& status) {
   if (status.IsNoSpace()) return Error::kFull;
@@ -177,26 +206,28 @@ class Records::Reading {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-Records::Records(std::string directory, size_t block_cache_bytes, size_t most_open_files)
-    : directory_(std::move(directory)),
-      most_open_files_(most_open_files),
-      block_cache_(rocksdb::NewLRUCache(block_cache_bytes, 4)),
-      env_(rocksdb::NewCompositeEnv(make_record_files())) {}
+Records::Records(RecordOptions options, std::unique_ptr<LogLedger> ledger)
+    : opened_with_(std::move(options)),
+      ledger_(std::move(ledger)),
+      block_cache_(rocksdb::NewLRUCache(opened_with_.block_cache_bytes, 4)),
+      env_(rocksdb::NewCompositeEnv(make_record_files(*ledger_))) {}
 
 Records::~Records() = default;
 
-kyanite::Result<std::unique_ptr<Records>, std::string> Records::open(std::string directory,
-                                                                     size_t block_cache_bytes,
-                                                                     size_t most_open_files) {
-  std::unique_ptr<Records> records(
-      new Records(std::move(directory), block_cache_bytes, most_open_files));
-  if (auto problem = records->open_database()) return Failure{*problem};
-  return records;
+kyanite::Result<std::unique_ptr<Records>, Records::Unopened> Records::open(
+    RecordOptions options, std::unique_ptr<LogLedger> ledger) {
+  std::unique_ptr<Records> records(new Records(std::move(options), std::move(ledger)));
+  auto problem = records->open_database();
+  if (!problem) return records;
+  const auto lost = records->ledger_->refusal();
+  return Failure{lost ? Unopened{*lost, true} : Unopened{*problem, false}};
 }
 
 rocksdb::Options Records::options() const {
   rocksdb::Options options;
-  options.create_if_missing = true;
+  // Never after the first time: an empty database in the place of a lost one would be believed.
+  options.create_if_missing = opened_with_.create && !adopted_;
+  options.track_and_verify_wals_in_manifest = !ledger_->lenient();
   options.env = env_.get();
   options.write_buffer_size = kWriteBufferBytes;
   options.max_write_buffer_number = 3;
@@ -204,7 +235,7 @@ rocksdb::Options Records::options() const {
   options.max_background_jobs = 2;
   // Every file more makes a listing slower; docs/decisions/rocksdb.md has what merging early costs.
   options.level0_file_num_compaction_trigger = 2;
-  options.max_open_files = static_cast<int>(most_open_files_);
+  options.max_open_files = static_cast<int>(opened_with_.most_open_files);
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = rocksdb::kLZ4Compression;
   // One thread writes, so the concurrent memtable only costs.
@@ -219,9 +250,7 @@ rocksdb::Options Records::options() const {
   options.skip_stats_update_on_db_open = true;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  options.max_log_file_size = 1 << 20;
-  options.keep_log_file_num = 2;
+  options.info_log = std::make_shared<Remarks>();
 
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = block_cache_;
@@ -237,12 +266,50 @@ rocksdb::Options Records::options() const {
   return options;
 }
 
-std::optional<std::string> Records::open_database() {
-  rocksdb::DB* database = nullptr;
-  const auto status = rocksdb::DB::Open(options(), directory_, &database);
+std::optional<std::string> Records::open_database(const OpenHow& how) {
+  if (auto lost = ledger_->begin(opened_with_.directory)) return lost;
+  rocksdb::DB* opened = nullptr;
+  const auto status = how(&opened);
   if (!status.ok()) return status.ToString();
-  database_.reset(database);
+  std::unique_ptr<rocksdb::DB> database(opened);
+  if (adopted_ && !is_adopted(*database)) return "it is not the database that was open before";
+  database_ = std::move(database);
   return std::nullopt;
+}
+
+std::optional<std::string> Records::open_database() {
+  auto problem = open_database([this](rocksdb::DB** database) {
+    return rocksdb::DB::Open(options(), opened_with_.directory, database);
+  });
+  if (problem || !adopted_) return problem;
+  auto settled = ledger_->settle();
+  if (settled) return std::nullopt;
+  database_.reset();
+  return settled.error().what;
+}
+
+bool Records::is_adopted(rocksdb::DB& database) const {
+  PinnableSlice bytes;
+  const auto status =
+      database.Get(ReadOptions(), database.DefaultColumnFamily(), standing_key().bytes(), &bytes);
+  const auto record = record_of(status, bytes);
+  if (!record || *record == nullptr) return false;
+  const auto standing = standing_of(**record);
+  return standing && standing->location == adopted_->location && standing->start == adopted_->start;
+}
+
+store::Result<void> Records::adopt(const Standing& standing) {
+  if (auto settled = ledger_->settle(); !settled) {
+    log_error(settled.error().what);
+    return os::is_out_of_space(settled.error().code) ? Error::kFull : Error::kIo;
+  }
+  const auto record = to_record(standing);
+  rocksdb::WriteBatch batch;
+  batch.Put(standing_key().bytes(), encode_head(record->refs) + record->value)
+      .PermitUncheckedError();
+  if (auto written = write(batch); !written) return written;
+  adopted_ = standing;
+  return {};
 }
 
 store::Result<RecordPtr> Records::get(std::string_view key) {
@@ -348,12 +415,6 @@ void Records::release_kept() {
   kept_.clear();
 }
 
-bool Records::has_room() const {
-  auto free = os::free_bytes(directory_);
-  // Opening writes the recovered memtable out and begins a log.
-  return !free || *free > 2 * kWriteBufferBytes;
-}
-
 store::Result<void> Records::repair() {
   CHECK(broken_);
   const auto now = std::chrono::steady_clock::now();
@@ -361,7 +422,14 @@ store::Result<void> Records::repair() {
   repair_delay_ = std::clamp(repair_delay_ * 2, kFirstRepairDelay, kLongestRepairDelay);
   next_repair_ = now + repair_delay_;
   // Closing a full database could leave nothing to read from, so it stays open until there is room.
-  if (*broken_ == Error::kFull && !has_room()) return *broken_;
+  // Opening writes what it recovers from the logs to a table and begins a log.
+  const uint64_t needed = log_bytes(opened_with_.directory) + kWriteBufferBytes / 4;
+  if (*broken_ == Error::kFull && !opened_with_.room->make(needed)) return *broken_;
+  // The same where its files cannot be opened, for want of descriptors or whatever else.
+  if (const auto lost = ledger_->begin(opened_with_.directory)) {
+    log_error("opening the records again: " + *lost);
+    return *broken_;
+  }
 
   std::lock_guard turnstile(turnstile_);
   closing_ = true;
@@ -377,10 +445,10 @@ store::Result<void> Records::repair() {
     return {};
   }
   log_error("opening the records again: " + *problem);
-  rocksdb::DB* readable = nullptr;
-  if (rocksdb::DB::OpenForReadOnly(options(), directory_, &readable).ok()) {
-    database_.reset(readable);
-  }
+  // Reading may go on where writing cannot.
+  (void)open_database([this](rocksdb::DB** database) {
+    return rocksdb::DB::OpenForReadOnly(options(), opened_with_.directory, database);
+  });
   return *broken_;
 }
 

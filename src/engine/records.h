@@ -13,6 +13,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/identity.h"
+#include "engine/log_ledger.h"
+#include "engine/room.h"
 #include "store/store.h"
 
 namespace rocksdb {
@@ -20,18 +23,34 @@ class Cache;
 class DB;
 class Env;
 class Snapshot;
+class Status;
 class WriteBatch;
 struct Options;
 }  // namespace rocksdb
 
 namespace kyanite::engine {
 
+struct RecordOptions {
+  std::string directory;
+  size_t block_cache_bytes = 0;
+  size_t most_open_files = 0;
+  bool create = false;  // There is no database yet. Otherwise a missing one is an error.
+  Room* room = nullptr;
+};
+
 class Records {
  public:
-  static kyanite::Result<std::unique_ptr<Records>, std::string> open(std::string directory,
-                                                                     size_t block_cache_bytes,
-                                                                     size_t most_open_files);
+  struct Unopened {
+    std::string why;
+    bool lost = false;  // Acknowledged commits are missing, says the ledger.
+  };
+  static kyanite::Result<std::unique_ptr<Records>, Unopened> open(
+      RecordOptions options, std::unique_ptr<LogLedger> ledger);
   ~Records();
+
+  // This is the right database: it gets this standing, durably, and from now on no repair accepts
+  // another one. To be called before anything is written.
+  store::Result<void> adopt(const Standing& standing);
 
   store::Result<store::RecordPtr> get(std::string_view key);
   // As get, without waiting for the device or for a repair: nothing when it would have to.
@@ -54,14 +73,16 @@ class Records {
 
  private:
   class Reading;
-  Records(std::string directory, size_t block_cache_bytes, size_t most_open_files);
+  Records(RecordOptions options, std::unique_ptr<LogLedger> ledger);
   rocksdb::Options options() const;
-  std::optional<std::string> open_database();  // The reason why not.
+  using OpenHow = std::function<rocksdb::Status(rocksdb::DB**)>;
+  std::optional<std::string> open_database(const OpenHow& how);  // The reason why not.
+  std::optional<std::string> open_database();
+  bool is_adopted(rocksdb::DB& database) const;
   void release_kept();
-  bool has_room() const;
 
-  const std::string directory_;
-  const size_t most_open_files_;
+  const RecordOptions opened_with_;
+  const std::unique_ptr<LogLedger> ledger_;
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   const std::unique_ptr<rocksdb::Env> env_;
 
@@ -77,6 +98,7 @@ class Records {
   std::map<uint64_t, const rocksdb::Snapshot*> kept_;
   uint64_t last_kept_ = 0;
 
+  std::optional<Standing> adopted_;
   // The committer's own.
   std::optional<store::Error> broken_;
   std::chrono::steady_clock::time_point next_repair_{};

@@ -25,6 +25,7 @@ void put_raw(const TestLocation& location, std::string_view name, std::string_vi
   ASSERT_TRUE(opened.ok()) << opened.ToString();
   std::unique_ptr<rocksdb::DB> closing(database);
   ASSERT_TRUE(database->Put({}, test_key(name).bytes(), bytes).ok());
+  location.forget_logs();
 }
 
 TEST(Records, WhatIsNoRecordIsCorruptAndStopsTheSweep) {

@@ -173,6 +173,7 @@ TEST(Recovery, OfATornLog) {
   auto log_bytes = [&] { return os::read_text(log_path())->find_last_not_of('\0') + 1; };
   ASSERT_TRUE(put(*engine, "a", "acknowledged").ok());
   const size_t before = log_bytes();
+  const std::string ledger = os::read_text(location.path() + "/LOGS").value();
   ASSERT_TRUE(put(*engine, "b", "torn").ok());
   const size_t after = log_bytes();
   ASSERT_GT(after, before);
@@ -183,6 +184,11 @@ TEST(Recovery, OfATornLog) {
       const std::string path = torn.path() + log_path().substr(location.path().size());
       fs::resize_file(path, length);
       if (zeros) fs::resize_file(path, 1 << 20);
+      // Where the second commit was acknowledged the cut is no power cut.
+      const auto refused = Engine::open(torn.options());
+      ASSERT_FALSE(refused.ok());
+      EXPECT_NE(refused.error().find(".log"), std::string::npos) << refused.error();
+      std::ofstream(torn.path() + "/LOGS", std::ios::binary) << ledger;
       auto recovered = torn.open();
       ASSERT_NE(get(*recovered, "a").value(), nullptr) << length;
       EXPECT_EQ(get(*recovered, "b").value(), nullptr) << length;
@@ -220,7 +226,11 @@ TEST(Recovery, OfADamagedLog) {
     EXPECT_NE(refused.error().find(".log is damaged"), std::string::npos) << refused.error();
     flip(at);
   }
-  flip(50'000);  // In the last commit: it looks as if the power had gone while it was written.
+  flip(50'000);  // In the last commit: only the ledger knows that it was acknowledged.
+  auto refused = Engine::open(damaged.options());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().find("acknowledged commits"), std::string::npos) << refused.error();
+  damaged.forget_logs();  // Now it looks as if the power had gone while it was written.
   auto recovered = damaged.open();
   for (const char* name : {"a", "b", "c"})
     EXPECT_NE(get(*recovered, name).value(), nullptr) << name;
@@ -249,7 +259,9 @@ TEST(Recovery, OfTwoLogs) {
     records.push_back(log.substr(at, size));
     at += size;
   }
-  ASSERT_EQ(records.size(), kCommits);
+  ASSERT_EQ(records.size(), kCommits + 1);
+  const std::string of_start = records.front();
+  records.erase(records.begin());
 
   auto damaged = records[kFromNewer - 1];
   damaged[100] = static_cast<char>(damaged[100] ^ 4);
@@ -264,7 +276,9 @@ TEST(Recovery, OfTwoLogs) {
     fs::copy(location.path(), copy.path(), fs::copy_options::recursive);
     const auto older = copy.path() + "/records/" + name;
     const auto newer = copy.path() + "/records/999999.log";
-    std::ofstream(older, std::ios::binary) << records[0] << last << std::string(100, '\0');
+    copy.forget_logs();
+    std::ofstream(older, std::ios::binary)
+        << of_start << records[0] << last << std::string(100, '\0');
     std::ofstream(newer, std::ios::binary) << records[2] << records[3] << std::string(100, '\0');
     auto opened = Engine::open(copy.options());
     ASSERT_EQ(opened.ok(), opens) << last.size();

@@ -21,6 +21,8 @@ constexpr std::chrono::milliseconds kGentleWork{10};
 // A server that was killed has left extents at the size they were prepared with; they do not wait
 // for a whole interval, which a server that is often restarted may never reach.
 constexpr std::chrono::seconds kFirstSweep{10};
+// Somebody deletes to make room, and waits for it.
+constexpr std::chrono::seconds kFullSweep{2};
 
 double seconds_since(SteadyTime start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -29,8 +31,8 @@ double seconds_since(SteadyTime start) {
 }  // namespace
 
 Sweeper::Sweeper(Records& records, Extents& extents, Committer& committer, Holds& holds,
-                 std::chrono::seconds interval)
-    : records_(records), extents_(extents), committer_(committer), holds_(holds) {
+                 const Room& room, std::chrono::seconds interval)
+    : records_(records), extents_(extents), committer_(committer), holds_(holds), room_(room) {
   if (interval.count() == 0) return;
   thread_ = std::thread([this, interval] { loop(interval); });
   pthread_setname_np(thread_.native_handle(), "sweeper");
@@ -48,13 +50,14 @@ Sweeper::~Sweeper() {
 
 void Sweeper::loop(std::chrono::seconds interval) {
   std::optional<uint64_t> swept_at;  // How many commits there were.
-  auto pause = std::min(interval, kFirstSweep);
+  auto due = std::chrono::steady_clock::now() + std::min(interval, kFirstSweep);
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, pause, [this] { return stopping(); })) {
+  while (!wake_.wait_for(lock, std::min(interval, kFullSweep), [this] { return stopping(); })) {
+    if (room_.plenty() && std::chrono::steady_clock::now() < due) continue;
     lock.unlock();
-    pause = interval;
     const uint64_t commits = committer_.counters().commits;
     if (commits != swept_at && run(Pace::kGentle).ok()) swept_at = commits;
+    due = std::chrono::steady_clock::now() + interval;
     lock.lock();
   }
 }
@@ -64,6 +67,8 @@ store::Result<SweepReport> Sweeper::run() { return run(Pace::kFull); }
 store::Result<SweepReport> Sweeper::run(Pace pace) {
   std::lock_guard only(running_);
   const auto start = std::chrono::steady_clock::now();
+  // Nothing is appended while the disk is full, so what was last appended to can be swept as well.
+  if (!room_.plenty()) extents_.writer().seal_all();
   auto ids = extents_.list();
   if (!ids) {
     log_error(ids.error().what);
@@ -98,6 +103,10 @@ store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pac
     if (!status) {
       log_warning(status.error().what);
       continue;  // Left alone; the others can be swept.
+    }
+    if (extents_.is_foreign(**file)) {
+      log_warning((*file)->path() + " is an extent of another data directory and left alone");
+      continue;
     }
     live.add(id, status->size);
     known.push_back(id);

@@ -37,7 +37,8 @@ struct SweepReport {
 class Sweeper {
  public:
   // Sweeps by itself every `interval`, when something was committed since; never when it is zero.
-  Sweeper(Records& records, Extents& extents, Committer& committer, Holds& holds,
+  // Soon, when the disk is full.
+  Sweeper(Records& records, Extents& extents, Committer& committer, Holds& holds, const Room& room,
           std::chrono::seconds interval);
   ~Sweeper();
 
@@ -68,6 +69,7 @@ class Sweeper {
   Extents& extents_;
   Committer& committer_;
   Holds& holds_;
+  const Room& room_;
 
   std::mutex running_;    // One sweep at a time.
   ExtentId highest_ = 0;  // Of the extents on the disk when it began.

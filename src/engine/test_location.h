@@ -16,6 +16,7 @@
 #include "base/executor.h"
 #include "engine/engine.h"
 #include "engine/extent_file.h"
+#include "engine/log_ledger.h"
 #include "store/test_support.h"
 
 namespace kyanite::engine {
@@ -40,6 +41,8 @@ class TestLocation {
 
   const std::string& path() const { return path_; }
   std::string extent_path(ExtentId id) const { return path_ + "/extents/" + extent_name(id); }
+  // As after a power cut that nothing was known of: how far the logs were synced.
+  void forget_logs() const { CHECK(LogLedger::create(path_).ok()); }
   // Small extents, so that few appends fill one, and no sweep but those asked for.
   Options options() const {
     Options options;
@@ -47,6 +50,7 @@ class TestLocation {
     options.worker_threads = 2;
     options.extent_bytes = 1 << 20;
     options.sweep_interval = std::chrono::seconds(0);
+    options.reserve_bytes = 1 << 20;
     return options;
   }
   std::unique_ptr<Engine> open() const {

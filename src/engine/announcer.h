@@ -1,0 +1,26 @@
+// Has the database know the number of every extent before the extent is made, so that extents newer
+// than the records are recognised (engine/identity.h).
+#pragma once
+
+#include <mutex>
+
+#include "engine/committer.h"
+#include "engine/identity.h"
+
+namespace kyanite::engine {
+
+class Announcer {
+ public:
+  Announcer(Committer& committer, Standing standing)
+      : committer_(committer), standing_(std::move(standing)) {}
+
+  // Durable on return; waits for the device. `made` is the highest number of those that exist.
+  store::Result<void> announce(ExtentId id, ExtentId made);
+
+ private:
+  Committer& committer_;
+  std::mutex mutex_;  // Held while committing: a later number must not be followed by an earlier.
+  Standing standing_;
+};
+
+}  // namespace kyanite::engine
