@@ -124,5 +124,6 @@ async def cut_the_log(run):
     written = len(newest.read_bytes().rstrip(b"\0"))
     with newest.open("r+b") as file:
         file.truncate(written * 3 // 4)
+    (run.location / "ACCEPT_LOSS").touch()  # The server itself would notice; here the tool has to.
     run.start()
     return await run.verify()

@@ -73,7 +73,7 @@ bool is_data(std::string_view path) {
   const std::string_view below = path.substr(g_state->data.size());
   if (!below.empty() && below.front() != '/') return false;
   const std::string_view name = name_of(path);
-  return !name.starts_with("LOG") && name != "LOCK" && name != "lock";
+  return name != "LOCK" && name != "lock";
 }
 
 Kind kind_of(std::string_view path) {

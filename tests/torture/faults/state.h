@@ -54,7 +54,7 @@ struct State {
 // Null before the library is set up, and when it was loaded without being asked for anything.
 State* state();
 
-// Whether a file of this name holds data; RocksDB's own log and the lock files do not.
+// Whether a file of this name holds data; the lock files do not.
 bool is_data(std::string_view path);
 Kind kind_of(std::string_view path);
 
