@@ -25,6 +25,11 @@ REMARKS = {
         "What `deletetype=permanent` cannot delete is 409 BlobOperationNotSupported; the reference names no code.",
         "Errors of HEAD requests carry x-ms-error-code and x-ms-version in every version that knows them; a few recordings of "
         "2019 lack them. So do some replies of that year that name a Content-MD5 instead of a CRC-64.",
+        "Tokens for a directory (`sr=d`) are honoured although names are flat; they list by prefix and do not find by tags.",
+        "x-ms-tag-count, TagCount and conditions on tags are for callers that may read tags: the owner, bearers of tokens and SAS "
+        "with `t`.",
+        "Data Lake Storage is not offered; its calls are told apart by `resource`, `action`, `recursive`, PATCH, x-ms-rename-source "
+        "and POST with x-ms-lease-action.",
         "LinePosition of an error in service properties is that of the section, not of the element.",
     ],
     "file": [

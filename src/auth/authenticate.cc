@@ -42,8 +42,9 @@ Caller anonymous(const http::Request& request, const wire::Query& query) {
 // A SAS bound to one user (sduoid) counts only beside that user's own token.
 wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Request& request,
                                       const wire::Query& query, const Target& target,
-                                      const Account& account, const Settings& settings, Time now) {
-  auto bearer = verify_bearer(token, request, target, settings.token_rules, now);
+                                      const Account& account, const Settings& settings,
+                                      wire::Version version, Time now) {
+  auto bearer = verify_bearer(token, request, target, settings.token_rules, version, now);
   if (!bearer) return bearer;
   auto caller = verify_sas(request, query, target, account, now);
   if (!caller) return caller;
@@ -58,7 +59,8 @@ wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Reques
 }  // namespace
 
 wire::Result<Caller> authenticate(const http::Request& request, const wire::Query& query,
-                                  const Target& target, const Settings& settings, Time now) {
+                                  const Target& target, const Settings& settings,
+                                  wire::Version version, Time now) {
   const Account* account = settings.accounts->find(target.account);
   if (account == nullptr) return wire::Error(wire::Code::kResourceNotFound);
   const auto authorization = find_authorization(request.headers);
@@ -68,9 +70,9 @@ wire::Result<Caller> authenticate(const http::Request& request, const wire::Quer
     // the service looks at first.
     if (const auto token = bearer_token(*authorization)) {
       if (bound && query.has("sig")) {
-        return verify_bound_sas(*token, request, query, target, *account, settings, now);
+        return verify_bound_sas(*token, request, query, target, *account, settings, version, now);
       }
-      return verify_bearer(*token, request, target, settings.token_rules, now);
+      return verify_bearer(*token, request, target, settings.token_rules, version, now);
     }
     const auto credential = SharedKeyCredential::parse(*authorization);
     if (!credential) return wire::Error(wire::Code::kInvalidAuthenticationInfo);

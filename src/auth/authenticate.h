@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "http/message.h"
 #include "wire/error.h"
+#include "wire/version.h"
 
 namespace kyanite::wire {
 class Query;
@@ -27,9 +28,11 @@ struct Settings {
 
 // A request without any credentials gives an anonymous caller; a wrong credential is an error even
 // where anonymous access would do. The caller's policy, if it names one, is still pending: see
-// apply_policy().
+// apply_policy(). `version` is the one that is spoken: a part of a batch may have it from the
+// batch.
 wire::Result<Caller> authenticate(const http::Request& request, const wire::Query& query,
-                                  const Target& target, const Settings& settings, Time now);
+                                  const Target& target, const Settings& settings,
+                                  wire::Version version, Time now);
 
 // The value of WWW-Authenticate that must accompany every 401 reply.
 std::string challenge(const Settings& settings);

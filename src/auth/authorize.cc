@@ -38,6 +38,33 @@ wire::Result<void> authorize_account_sas(const Caller& caller, const Need& need,
   return {};
 }
 
+// Whether a name, or what names begin with, lies in the directory.
+bool lies_below(std::string_view name, std::string_view directory) {
+  return name.size() > directory.size() && name.starts_with(directory) &&
+         name[directory.size()] == '/';
+}
+
+// Whether the operation stays within what the token was signed for.
+bool is_within_scope(const Caller& caller, const Need& need, const Target& target) {
+  switch (caller.scope) {
+    case Scope::kAccount:
+    case Scope::kContainer:
+      return true;
+    case Scope::kObject:
+      return target.level == Level::kObject;
+    case Scope::kSnapshot:
+      return target.level == Level::kObject && need.reaches_former &&
+             target.snapshot.empty() != target.version_id.empty();
+    case Scope::kDirectory:
+      if (caller.directory.empty()) return true;  // The root, and with it everything.
+      if (target.level == Level::kObject) {
+        return target.object == caller.directory || lies_below(target.object, caller.directory);
+      }
+      return need.by_prefix && lies_below(target.prefix, caller.directory);
+  }
+  return false;
+}
+
 wire::Result<void> authorize_service_sas(const Caller& caller, const Need& need,
                                          const Target& target) {
   if (caller.policy_pending)
@@ -45,6 +72,7 @@ wire::Result<void> authorize_service_sas(const Caller& caller, const Need& need,
   if (need.service_sas.empty()) return wire::Error(Code::kAuthorizationFailure);
   if (!caller.permissions.has_any_of(need.service_sas))
     return wire::Error(Code::kAuthorizationPermissionMismatch);
+  if (!is_within_scope(caller, need, target)) return wire::Error(Code::kAuthorizationFailure);
   // The user named by suoid has no rights of its own here: paths carry no access control lists.
   if (!caller.unchecked_object_id.empty())
     return wire::Error(Code::kAuthorizationPermissionMismatch);
@@ -124,6 +152,13 @@ wire::Result<void> authorize(const Caller& caller, const Need& need, const Targe
       return {};
   }
   return wire::Error(Code::kAuthorizationFailure);
+}
+
+wire::Result<void> authorize_tags(const Caller& caller) {
+  if (caller.kind == Caller::Kind::kAnonymous) return refuse_anonymous(caller);
+  if (caller.is_sas() && !caller.permissions.has('t'))
+    return wire::Error(Code::kAuthorizationPermissionMismatch);
+  return {};
 }
 
 bool may_overwrite(const Caller& caller) {

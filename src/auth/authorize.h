@@ -24,6 +24,12 @@ struct Need {
   // Whether an OAuth token may do it, and whether anything else may.
   bool bearer = true;
   bool bearer_only = false;
+  // Reaches the snapshot or version that the request names, and then nothing else of the blob: what
+  // a token for one of these (sr=bs, sr=bv) can do.
+  bool reaches_former = false;
+  // Reaches names that begin with the request's prefix, and no others: what a token for a directory
+  // (sr=d) can do at the level of its container.
+  bool by_prefix = false;
 };
 
 // Whether the container's access record must be read before authorize() can decide.
@@ -39,6 +45,11 @@ wire::Result<void> apply_policy(Caller& caller, const std::vector<AccessPolicy>&
 // empty Acl: whoever has no rights does not learn from the reply whether it exists.
 wire::Result<void> authorize(const Caller& caller, const Need& need, const Target& target,
                              const Acl& acl);
+
+// Tags are apart from the blob that has them: reading or listing it does not include them, nor how
+// many there are, nor what a condition on them would tell.
+wire::Result<void> authorize_tags(const Caller& caller);
+inline bool may_see_tags(const Caller& caller) { return authorize_tags(caller).ok(); }
 
 // Whether the caller may replace an existing blob or file. Create permission alone reaches only
 // names not yet taken; operations that would overwrite answer 403 UnauthorizedBlobOverwrite.

@@ -204,6 +204,80 @@ TEST(Authorize, OverwritingTakesMoreThanCreating) {
   EXPECT_FALSE(may_overwrite(Caller()));
 }
 
+TEST(Authorize, TokensStayWithinTheirScope) {
+  const Need former{.service_sas = "r", .reaches_former = true};
+  const Need base{.service_sas = "r"};
+  const Need lists{.resource_type = 'c', .service_sas = "r", .by_prefix = true};
+  const auto at = [](Level level, const char* object, const char* prefix, const char* snapshot,
+                     const char* version) {
+    Target target;
+    target.level = level;
+    target.container = "c";
+    target.object = object;
+    target.prefix = prefix;
+    target.snapshot = snapshot;
+    target.version_id = version;
+    return target;
+  };
+  constexpr Level kBlobs = Level::kObject;
+  constexpr Level kBox = Level::kContainer;
+  const struct {
+    Scope scope;
+    const char* directory;
+    const Need& need;
+    Target target;
+    bool allowed;
+  } cases[] = {
+      {Scope::kContainer, "", base, at(kBox, "", "", "", ""), true},
+      {Scope::kObject, "", base, at(kBlobs, "b", "", "", ""), true},
+      {Scope::kObject, "", lists, at(kBox, "", "", "", ""), false},
+      {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "S", ""), true},
+      {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "", "V"), true},
+      {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "", ""), false},
+      {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "S", "V"), false},
+      {Scope::kSnapshot, "", base, at(kBlobs, "b", "", "S", ""), false},
+      {Scope::kSnapshot, "", lists, at(kBox, "", "", "S", ""), false},
+      {Scope::kDirectory, "a/b", base, at(kBlobs, "a/b", "", "", ""), true},
+      {Scope::kDirectory, "a/b", base, at(kBlobs, "a/b/c", "", "", ""), true},
+      {Scope::kDirectory, "a/b", base, at(kBlobs, "a/bc", "", "", ""), false},
+      {Scope::kDirectory, "a/b", base, at(kBlobs, "a", "", "", ""), false},
+      {Scope::kDirectory, "a/b", base, at(kBlobs, "x/a/b", "", "", ""), false},
+      {Scope::kDirectory, "a/b", lists, at(kBox, "", "a/b/", "", ""), true},
+      {Scope::kDirectory, "a/b", lists, at(kBox, "", "a/b/c", "", ""), true},
+      {Scope::kDirectory, "a/b", lists, at(kBox, "", "a/b", "", ""), false},
+      {Scope::kDirectory, "a/b", lists, at(kBox, "", "a/", "", ""), false},
+      {Scope::kDirectory, "a/b", lists, at(kBox, "", "", "", ""), false},
+      {Scope::kDirectory, "a/b", base, at(kBox, "", "a/b/", "", ""), false},
+      {Scope::kDirectory, "", lists, at(kBox, "", "", "", ""), true},
+      {Scope::kDirectory, "", base, at(kBlobs, "b", "", "", ""), true},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    const auto& given = cases[i];
+    for (const Kind kind : {Kind::kServiceSas, Kind::kUserDelegationSas}) {
+      Caller caller = caller_of(kind, "r");
+      caller.scope = given.scope;
+      caller.directory = given.directory;
+      EXPECT_EQ(code_of(authorize(caller, given.need, given.target, {})),
+                given.allowed ? "" : "AuthorizationFailure")
+          << "case " << i;
+    }
+  }
+}
+
+TEST(Authorize, TagsTakeAPermissionOfTheirOwn) {
+  EXPECT_TRUE(may_see_tags(caller_of(Kind::kOwner)));
+  EXPECT_TRUE(may_see_tags(caller_of(Kind::kBearer)));
+  for (const Kind kind : {Kind::kAccountSas, Kind::kServiceSas, Kind::kUserDelegationSas}) {
+    EXPECT_TRUE(may_see_tags(caller_of(kind, "t")));
+    EXPECT_EQ(code_of(authorize_tags(caller_of(kind, "racwdxylfmeopi"))),
+              "AuthorizationPermissionMismatch");
+  }
+  Caller anyone;
+  EXPECT_EQ(code_of(authorize_tags(anyone)), "ResourceNotFound");
+  anyone.expects_challenge = true;
+  EXPECT_EQ(code_of(authorize_tags(anyone)), "NoAuthenticationInformation");
+}
+
 TEST(Letters, Parse) {
   EXPECT_EQ(Letters::parse("rw", "rwd"), Letters("wr"));
   EXPECT_EQ(Letters::parse("", "rwd"), Letters());

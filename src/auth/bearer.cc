@@ -34,14 +34,17 @@ bool is_account_audience(std::string_view audience, const Target& target) {
   static constexpr std::string_view kScheme = "https://";
   if (audience.substr(0, kScheme.size()) != kScheme) return false;
   audience.remove_prefix(kScheme.size());
-  for (std::string_view suffix : kCloudSuffixes) {
-    const std::string host =
-        target.account + "." + std::string(name(target.service)) + "." + std::string(suffix);
-    const bool dfs = target.service == wire::Service::kBlob &&
-                     audience == target.account + ".dfs." + std::string(suffix);
-    if (audience == host || dfs) return true;
-  }
-  return false;
+  // Compared piece by piece: a token may name many audiences, and none is worth an allocation.
+  const auto take = [&](std::string_view label) {
+    const bool fits = audience.size() > label.size() && audience.starts_with(label) &&
+                      audience[label.size()] == '.';
+    if (fits) audience.remove_prefix(label.size() + 1);
+    return fits;
+  };
+  if (!take(target.account)) return false;
+  if (!take(name(target.service)) && !(target.service == wire::Service::kBlob && take("dfs")))
+    return false;
+  return std::find(kCloudSuffixes.begin(), kCloudSuffixes.end(), audience) != kCloudSuffixes.end();
 }
 
 // 401 with the challenge; the front adds the WWW-Authenticate header to every 401.
@@ -88,11 +91,11 @@ bool TokenRules::knows_audience(std::string_view audience, const Target& target)
 }
 
 wire::Result<Caller> verify_bearer(std::string_view token, const http::Request& request,
-                                   const Target& target, const TokenRules* rules, Time now) {
+                                   const Target& target, const TokenRules* rules,
+                                   wire::Version version, Time now) {
   if (rules == nullptr)
     return authentication_failed("Authentication scheme Bearer is not supported.");
-  const auto version = wire::Version::parse(request.headers.get("x-ms-version"));
-  if (!version || *version < wire::kBearerTokens) {
+  if (version < wire::kBearerTokens) {
     return authentication_failed("Authentication scheme Bearer is not supported in this version.");
   }
   if (!request.secure)

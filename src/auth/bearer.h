@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "http/message.h"
 #include "wire/error.h"
+#include "wire/version.h"
 
 namespace kyanite::auth {
 
@@ -27,6 +28,8 @@ class TokenRules {
 
   bool knows_issuer(std::string_view issuer) const;
   bool knows_audience(std::string_view audience, const Target& target) const;
+  // Whether there is a key set to hold signatures against.
+  bool verifies() const { return keys_.has_value(); }
   bool signature_holds(const Jwt& token) const { return !keys_ || keys_->verify(token); }
   const std::string& tenant() const { return tenant_; }
 
@@ -40,11 +43,13 @@ class TokenRules {
 // How far a token's times may be off: what Microsoft's own validators allow.
 inline constexpr int64_t kTokenSkewSeconds = 5 * 60;
 
-// `token` is what follows "Bearer ". `rules` may be null: bearer tokens are then refused. Tokens
-// are refused on connections without TLS, loopback included: they are as good as passwords, clients
-// refuse to send them so too, and an exception for loopback would be a difference to the service
-// that only shows in production.
+// `token` is what follows "Bearer ". `rules` may be null: bearer tokens are then refused, and so
+// they are in versions of the protocol before there were any. Tokens are refused on connections
+// without TLS, loopback included: they are as good as passwords, clients refuse to send them so
+// too, and an exception for loopback would be a difference to the service that only shows in
+// production.
 wire::Result<Caller> verify_bearer(std::string_view token, const http::Request& request,
-                                   const Target& target, const TokenRules* rules, Time now);
+                                   const Target& target, const TokenRules* rules,
+                                   wire::Version version, Time now);
 
 }  // namespace kyanite::auth

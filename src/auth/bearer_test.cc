@@ -203,6 +203,49 @@ TEST(Bearer, MalformedTokens) {
   }
 }
 
+// Tokens are padded with a claim that nobody looks at.
+TEST(Bearer, TokensAreLimited) {
+  const auto padded = [](size_t bytes) {
+    std::string text = claims();
+    text.insert(1, R"("pad":"",)");
+    const size_t inside = text.find(R"("")") + 1;
+    while (token(text).size() < bytes) text.insert(inside, 1, 'a');
+    return token(text);
+  };
+  const std::string longest = padded(kMaxTokenBytes);
+  ASSERT_EQ(longest.size(), kMaxTokenBytes);
+  EXPECT_TRUE(present({longest}, &basic()).ok());
+  const std::string longer = padded(kMaxTokenBytes + 1);
+  EXPECT_EQ(code_of(present({longer}, &basic())), "InvalidAuthenticationInfo");
+
+  const auto with_audiences = [](size_t count) {
+    std::string list = R"(["https://storage.azure.com")";
+    for (size_t i = 1; i < count; ++i) list += R"(,"a")";
+    std::string text = claims();
+    const std::string one = R"("https://storage.azure.com")";
+    return token(text.replace(text.find(one), one.size(), list + "]"));
+  };
+  EXPECT_TRUE(present({with_audiences(kMaxAudiences)}, &basic()).ok());
+  EXPECT_EQ(code_of(present({with_audiences(kMaxAudiences + 1)}, &basic())),
+            "InvalidAuthenticationInfo");
+}
+
+// As a part of a batch has it from the batch.
+TEST(Bearer, TheVersionNeedNotBeInTheHeaders) {
+  Call call(wire::Service::kBlob, "DELETE", "/devstoreaccount1/c/b",
+            {{"Authorization", "Bearer " + token(claims())}});
+  call.request.secure = true;
+  Settings settings = Call::settings();
+  settings.token_rules = &basic();
+  const auto as = [&](wire::Version version) {
+    return code_of(authenticate(call.request, call.query, call.target, settings, version, kNow));
+  };
+  EXPECT_EQ(as(wire::Version{20211202}), "");
+  EXPECT_EQ(as(wire::kBearerTokens), "");
+  EXPECT_EQ(as(wire::Version{20170729}), "AuthenticationFailed");
+  EXPECT_EQ(as(wire::Version{}), "AuthenticationFailed");
+}
+
 TEST(Bearer, SignaturesAreVerifiedAgainstTheKeySet) {
   auto keys = KeySet::parse(kKeySet);
   ASSERT_TRUE(keys.ok()) << keys.error();
@@ -225,6 +268,8 @@ TEST(Bearer, SignaturesAreVerifiedAgainstTheKeySet) {
       // The token's own word on the algorithm is not taken.
       base64url(R"({"alg":"HS256","kid":"rsa-1"})") + rsa.substr(rsa.find('.')),
       base64url(R"({"alg":"RS256","kid":"ec-1"})") + rsa.substr(rsa.find('.')),
+      // A key that is not here is not looked for among the others.
+      base64url(R"({"alg":"RS256","typ":"JWT","kid":"rsa-2"})") + rsa.substr(rsa.find('.')),
   };
   for (const auto& given : refused) {
     const auto caller = present({given}, &strict);
@@ -242,6 +287,16 @@ TEST(Bearer, KeySetsThatAreWrong) {
                            R"({"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]})"}) {
     EXPECT_FALSE(KeySet::parse(json).ok()) << json;
   }
+}
+
+TEST(Bearer, KeySetsAreLimited) {
+  const std::string json = kKeySet;
+  const size_t from = json.find(R"({"kty":"EC")");
+  const std::string key = json.substr(from, json.find('}', from) + 1 - from);
+  std::string keys = key;
+  for (size_t i = 1; i < kMaxKeys; ++i) keys += "," + key;
+  EXPECT_TRUE(KeySet::parse(R"({"keys":[)" + keys + "]}").ok());
+  EXPECT_FALSE(KeySet::parse(R"({"keys":[)" + keys + "," + key + "]}").ok());
 }
 
 TEST(Bearer, TheChallengeNamesTheTenant) {

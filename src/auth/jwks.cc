@@ -147,6 +147,7 @@ Result<KeySet, std::string> KeySet::parse(std::string_view json) {
       continue;
     }
     if (!key.key) return "the key '" + key.id + "' is malformed";
+    if (set.keys_.size() == kMaxKeys) return std::string("more than 64 keys in it");
     set.keys_.push_back(std::move(key));
   }
   if (set.keys_.empty()) return std::string("no RSA or P-256 signing key in it");
@@ -157,13 +158,11 @@ bool KeySet::verify(const Jwt& token) const {
   const std::string signature =
       token.algorithm == "ES256" ? der_signature(token.signature) : token.signature;
   if (signature.empty()) return false;
-  const bool named = std::any_of(keys_.begin(), keys_.end(), [&](const Entry& entry) {
-    return !entry.id.empty() && entry.id == token.key_id;
-  });
   for (const auto& entry : keys_) {
     // The algorithm belongs to the key, not to the token: "none" and symmetric algorithms never
     // match.
-    if (entry.algorithm != token.algorithm || (named && entry.id != token.key_id)) continue;
+    if (entry.algorithm != token.algorithm) continue;
+    if (!token.key_id.empty() && !entry.id.empty() && entry.id != token.key_id) continue;
     const DigestContext context(EVP_MD_CTX_new());
     CHECK(context != nullptr);
     if (EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, entry.key.get()) == 1 &&

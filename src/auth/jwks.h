@@ -12,6 +12,9 @@
 
 namespace kyanite::auth {
 
+// A set of more keys is refused: a token that names none is held against all of them.
+inline constexpr size_t kMaxKeys = 64;
+
 // Read once at start; verify() may be called from any thread.
 class KeySet {
  public:
@@ -24,8 +27,8 @@ class KeySet {
   // a set without any usable key is an error.
   static Result<KeySet, std::string> parse(std::string_view json);
 
-  // Whether one of the keys made the token's signature. Only the key the token names is tried when
-  // it names one that is here.
+  // Whether one of the keys made the token's signature. A token that names its key is held against
+  // that one, and against keys that have no name, only.
   bool verify(const Jwt& token) const;
 
  private:

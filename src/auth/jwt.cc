@@ -42,7 +42,7 @@ bool read_audiences(element object, std::vector<std::string>& out) {
   simdjson::dom::array list;
   if (value.get(list) != simdjson::SUCCESS) return false;
   for (element entry : list) {
-    if (entry.get(text) != simdjson::SUCCESS) return false;
+    if (out.size() == kMaxAudiences || entry.get(text) != simdjson::SUCCESS) return false;
     out.emplace_back(text);
   }
   return true;

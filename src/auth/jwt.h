@@ -9,8 +9,10 @@
 
 namespace kyanite::auth {
 
-// Longer tokens are refused unread.
-inline constexpr size_t kMaxTokenBytes = 32 * 1024;
+// Longer tokens are refused unread, and those with more audiences. Tokens of Microsoft Entra have
+// one audience and stay below 8 KiB even with the groups of their user.
+inline constexpr size_t kMaxTokenBytes = 16 * 1024;
+inline constexpr size_t kMaxAudiences = 16;
 
 struct Jwt {
   std::string algorithm;

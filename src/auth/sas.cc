@@ -7,6 +7,7 @@
 #include "auth/address_range.h"
 #include "auth/failure.h"
 #include "auth/mac.h"
+#include "auth/sas_form.h"
 #include "auth/sas_string.h"
 #include "auth/user_delegation.h"
 #include "base/bytes.h"
@@ -15,7 +16,6 @@
 namespace kyanite::auth {
 
 namespace {
-constexpr std::string_view kNotWellFormed = "Signature fields not well formed.";
 constexpr std::string_view kWrongLevel =
     "The specified signed resource is not allowed for the this resource level";
 constexpr Letters kAnyLetter = "abcdefghijklmnopqrstuvwxyz";
@@ -76,7 +76,7 @@ wire::Result<void> read_common(Token& token) {
 
 wire::Error no_match(std::string_view text) {
   return authentication_failed("Signature did not match. String to sign used was " +
-                               std::string(text));
+                               quoted_text(text));
 }
 
 std::optional<std::string> read_signature(const wire::Query& query) {
@@ -168,17 +168,15 @@ std::optional<std::string_view> leading_segments(std::string_view path, uint64_t
   return path.substr(0, end);
 }
 
-// A directory token reaches the directory and what is below. Listings name the directory in a
-// parameter; there a name that merely begins like the directory must not pass.
+// A directory token reaches the directory and what is below. Listings name what they are about by
+// their prefix; there a name that merely begins like the directory must not pass.
 wire::Result<Grant> directory_grant(const Token& token, Grant grant) {
   const auto depth = parse_uint(token.query.get("sdd"));
   if (!depth || token.version < kDirectorySasSince) return authentication_failed(kNotWellFormed);
   std::string_view path = token.target.object;
   if (token.target.level == Level::kContainer) {
-    path = token.query.get("directory");
-    if (const std::string_view prefix = token.query.get("prefix"); path.empty()) {
-      path = prefix.substr(0, prefix.rfind('/') == std::string_view::npos ? 0 : prefix.rfind('/'));
-    }
+    path = token.target.prefix;
+    path = path.substr(0, path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/'));
   }
   const auto directory = leading_segments(path, *depth);
   if (!directory) return authentication_failed(kWrongLevel);
@@ -421,6 +419,7 @@ wire::Result<void> check_window(Time start, Time expiry, Time now) {
 
 wire::Result<Caller> verify_sas(const http::Request& request, const wire::Query& query,
                                 const Target& target, const Account& account, Time now) {
+  if (auto form = check_sas_form(query); !form) return form.error();
   const std::string_view signed_version = query.get("sv");
   const auto version = wire::Version::parse(signed_version);
   if (!signed_version.empty() && !version) return authentication_failed(kNotWellFormed);

@@ -1,6 +1,8 @@
 #include "auth/sas.h"
 
 #include "auth/address_range.h"
+#include "auth/failure.h"
+#include "auth/sas_form.h"
 #include "auth/testing.h"
 
 namespace kyanite::auth {
@@ -386,7 +388,12 @@ TEST(Sas, DirectoryTokensReachWhatIsBelow) {
       {"c?restype=container&comp=list&prefix=a/b", directory_token("1", "/a"), "a"},
       {"c?restype=container&comp=list&prefix=a", directory_token("1", "/a"), nullptr},
       {"c?restype=container&comp=list", directory_token("1", "/a"), nullptr},
-      {"c?resource=filesystem&directory=a/b", directory_token("1", "/a"), "a"},
+      {"c?restype=container&comp=list&prefix=b/&prefix=a/", directory_token("1", "/a"), nullptr},
+      {"c?restype=container&comp=list&directory=a", directory_token("1", "/a"), nullptr},
+      {"c?resource=filesystem&directory=a/b", directory_token("1", "/a"), nullptr},
+      {"c?restype=container&comp=list", directory_token("0", ""), ""},
+      {"c/a/b", directory_token("0", ""), ""},
+      {"c/a/b", directory_token("0", "/a"), nullptr},
   };
   for (const auto& given : requests) {
     const std::string_view target = given.target;
@@ -428,6 +435,62 @@ TEST(Sas, TableTokensAndTheirKeyRange) {
                 token(rows_only,
                       "r\n\n2026-03-02\n/table/devstoreaccount1/t\n\n\n\n2019-02-02\n\nm\n\n"));
   EXPECT_EQ(code_of(call.authenticate(kNow)), "AuthenticationFailed");
+}
+
+// Longest values that are fine as far as their form goes: what is wrong with them is found later.
+TEST(Sas, ParametersAreLimitedBeforeTheyAreLookedAt) {
+  for (const auto& [name, most] : sas_parameters()) {
+    for (const size_t bytes : {most, most + 1}) {
+      const std::string query = std::string(name) + "=" + std::string(bytes, 'a');
+      const auto parsed = wire::Query::parse(query);
+      ASSERT_TRUE(parsed);
+      EXPECT_EQ(code_of(check_sas_form(*parsed)), bytes == most ? "" : "AuthenticationFailed")
+          << name << " of " << bytes;
+    }
+    std::string capital(name);
+    capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
+    for (const std::string& again : {std::string(name), capital}) {
+      const auto twice = wire::Query::parse(std::string(name) + "=1&x=2&" + again + "=1");
+      ASSERT_TRUE(twice);
+      EXPECT_EQ(code_of(check_sas_form(*twice)), "AuthenticationFailed") << name;
+    }
+  }
+  const auto others = wire::Query::parse("comp=a&comp=b&prefix=" + std::string(9000, 'a'));
+  EXPECT_TRUE(check_sas_form(*others).ok());
+}
+
+TEST(Sas, ListsOfSignedNamesAreLimited) {
+  const auto outcome = [](const std::string& value) {
+    return code_of(check_sas_form(*wire::Query::parse("srh=" + value)));
+  };
+  std::string names;
+  for (size_t i = 0; i < kMaxSignedNames; ++i) names += "h" + std::to_string(i) + ",";
+  EXPECT_EQ(outcome(names), "");
+  EXPECT_EQ(outcome(names + "one-more"), "AuthenticationFailed");
+  EXPECT_EQ(outcome("a,b,c"), "");
+  EXPECT_EQ(outcome("a,b,%20A"), "AuthenticationFailed");  // Each value would be signed twice.
+}
+
+TEST(Sas, AParameterGivenTwiceIsRefused) {
+  const std::string good = container_token({});
+  for (const char* added : {"&sig=x", "&SIG=x", "&s%69g=x", "&sp=rwdl", "&se=2026-03-02", "&sr=c",
+                            "&sv=2018-11-09", "&snapshot=2026-03-01&snapshot=2026-03-02"}) {
+    Call call(kBlob, "GET", "/devstoreaccount1/c/b?" + good + added);
+    EXPECT_EQ(code_of(call.authenticate(kNow)), "AuthenticationFailed") << added;
+    Call before(kBlob, "GET", "/devstoreaccount1/c/b?" + std::string(added + 1) + "&" + good);
+    EXPECT_EQ(code_of(before.authenticate(kNow)), "AuthenticationFailed") << added;
+  }
+  Call call(kBlob, "GET", "/devstoreaccount1/c/b?" + good + "&comp=metadata&comp=x");
+  EXPECT_TRUE(call.authenticate(kNow).ok());
+}
+
+// The reply to garbage is no larger than it needs to be.
+TEST(Sas, LongTextsAreQuotedInPart) {
+  std::string path = "/devstoreaccount1/other/";
+  path.append(20'000, 'a');
+  Call call(kBlob, "GET", path + "?" + container_token({{"sr", "c"}}));
+  call.target.container = std::string(20'000, 'c');
+  EXPECT_LE(detail_of(call.authenticate(kNow)).size(), kMaxQuotedBytes + 100);
 }
 
 TEST(AddressRange, Forms) {

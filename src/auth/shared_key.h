@@ -36,6 +36,10 @@ struct Dialect {
   bool empty_length = false;     // 0 left unsigned though no version is named, as in batches.
 };
 
+// How much is hashed in search of the dialect of one request, beyond what every request costs.
+// Texts of usual length are tried in every dialect, the longest in the likeliest only.
+inline constexpr size_t kMaxGuessedBytes = 64 * 1024;
+
 // Replaces `out` by the string a client signs. Exposed for tests and for the error detail.
 void string_to_sign(const http::Request& request, const wire::Query& query, const Target& target,
                     bool lite, Dialect dialect, std::string& out);

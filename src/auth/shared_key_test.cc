@@ -1,5 +1,6 @@
 #include "auth/shared_key.h"
 
+#include "auth/failure.h"
 #include "auth/header_order.h"
 #include "auth/testing.h"
 
@@ -321,6 +322,39 @@ TEST(SharedKey, MalformedHeadersAndStrangers) {
     EXPECT_EQ(code_of(caller), given.code) << given.authorization;
     EXPECT_EQ(caller.error().status, given.status) << given.authorization;
   }
+}
+
+// Two keys are tried, so that a guess costs twice the length of the text.
+TEST(SharedKey, GuessesAreLimited) {
+  const auto outcome = [](size_t text_bytes, Dialect dialect) {
+    std::string padding;
+    std::string text;
+    HeaderList headers = {{"x-ms-date", kDate},
+                          {"x-ms-delete-snapshots", "include"},
+                          {"x-ms-deleted-one", "1"},
+                          {"x-ms-meta-pad", ""}};
+    for (int round = 0; round < 2; ++round) {
+      headers.back().second = padding;
+      Call call(kBlob, "PUT", "/devstoreaccount1/c/b", headers);
+      string_to_sign(call.request, call.query, call.target, false, dialect, text);
+      if (round == 0) padding.assign(text_bytes - text.size(), 'a');
+    }
+    EXPECT_EQ(text.size(), text_bytes);
+    headers.emplace_back("Authorization", "SharedKey devstoreaccount1:" + sign(kTestKey, text));
+    return code_of(Call(kBlob, "PUT", "/devstoreaccount1/c/b", headers).authenticate(kNow));
+  };
+  const size_t most = kMaxGuessedBytes / 2;
+  EXPECT_EQ(outcome(most, {.sdk_header_order = true}), "");
+  EXPECT_EQ(outcome(most + 1, {.sdk_header_order = true}), "AuthenticationFailed");
+  EXPECT_EQ(outcome(most + 1, {}), "");  // Needs no guess.
+}
+
+TEST(SharedKey, LongTextsAreQuotedInPart) {
+  Call call(kBlob, "GET", "/devstoreaccount1/c/b",
+            {{"x-ms-date", kDate},
+             {"x-ms-meta-a", std::string(30'000, 'a')},
+             {"Authorization", "SharedKey devstoreaccount1:" + std::string(30'000, 'A')}});
+  EXPECT_LE(detail_of(call.authenticate(kNow)).size(), 2 * kMaxQuotedBytes + 200);
 }
 
 TEST(HeaderOrder, TheTwoOrders) {

@@ -30,12 +30,13 @@ struct Target {
   std::string account;  // without "-secondary"
   std::string_view
       raw_path;  // as sent, still percent-encoded; with the account in front when path_style
-  bool path_style = false;           // the account came from the first path segment
-  bool secondary = false;            // addressed as account-secondary
-  std::string container;             // container, queue, table or share
-  std::string object;                // decoded blob name or file path; "" above object level
-  std::string snapshot;              // value of the snapshot query parameter
-  std::string version_id;            // value of the versionid query parameter
+  bool path_style = false;  // the account came from the first path segment
+  bool secondary = false;   // addressed as account-secondary
+  std::string container;    // container, queue, table or share
+  std::string object;       // decoded blob name or file path; "" above object level
+  std::string prefix;       // what the names begin with that a request at container level is about
+  std::string snapshot;     // value of the snapshot query parameter
+  std::string version_id;   // value of the versionid query parameter
   std::optional<EntityKeys> entity;  // the single table entity addressed by its keys
 };
 

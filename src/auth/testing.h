@@ -61,7 +61,9 @@ class Call {
   Call(const Call&) = delete;
 
   wire::Result<Caller> authenticate(Time now, const Settings& settings) {
-    return auth::authenticate(request, query, target, settings, now);
+    const auto version = wire::Version::parse(request.headers.get("x-ms-version"));
+    return auth::authenticate(request, query, target, settings, version.value_or(wire::Version()),
+                              now);
   }
   wire::Result<Caller> authenticate(Time now) { return authenticate(now, settings()); }
 
@@ -97,6 +99,7 @@ class Call {
       target.object = wire::percent_decode(path.substr(slash + 1)).value();
     target.snapshot = query.get("snapshot");
     target.version_id = query.get("versionid");
+    target.prefix = query.get("prefix");
     target.level = !target.object.empty()      ? Level::kObject
                    : !target.container.empty() ? Level::kContainer
                                                : Level::kService;

@@ -1,5 +1,6 @@
 #include "blob/blob.h"
 
+#include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
@@ -44,6 +45,7 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
     checks.own = std::move(*own);
   }
   if (checks.asked.conditions.if_tags) {
+    if (auto allowed = auth::authorize_tags(call.caller); !allowed) return allowed.error();
     checks.if_tags = call.headers().get("x-ms-if-tags");
     if (auto valid = check_tag_condition(checks.if_tags); !valid) return valid.error();
   }
@@ -200,7 +202,7 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     reply.header("x-ms-blob-committed-block-count", blob.committed_blocks);
   if (blob.type == BlobType::kPage) reply.header("x-ms-blob-sequence-number", blob.sequence_number);
   if (blob.sealed) reply.header("x-ms-blob-sealed", "true");
-  if (!blob.tags.empty() && call.version >= wire::kBlobTags)
+  if (!blob.tags.empty() && call.version >= wire::kBlobTags && auth::may_see_tags(call.caller))
     reply.header("x-ms-tag-count", blob.tags.size());
   if (blob.immutability.until.set()) {
     reply.header("x-ms-immutability-policy-until-date", wire::http_date(blob.immutability.until));

@@ -1,5 +1,6 @@
 #include "blob/copy_source.h"
 
+#include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
@@ -73,7 +74,8 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
   co_return wire::Result<void>();
 }
 
-wire::Result<void> check_source_conditions(const Call& call, CopyFamily family, const Blob& blob) {
+wire::Result<void> check_source_conditions(const Call& call, CopyFamily family,
+                                           const Caller& reader, const Blob& blob) {
   auto asked = service::decode_conditions(call, concurrency::Operation::kRead,
                                           concurrency::kAcceptsAll, kSourceConditions);
   if (!asked) return asked.error();
@@ -81,6 +83,8 @@ wire::Result<void> check_source_conditions(const Call& call, CopyFamily family, 
   target.exists = true;
   target.changed = blob.changed;
   if (asked->conditions.if_tags) {
+    if (auto allowed = auth::authorize_tags(reader); !allowed)
+      return source_error(family, allowed.error());
     const auto expression = call.headers().get(kSourceIfTags);
     if (auto valid = check_tag_condition(expression); !valid) return valid.error();
     target.tags_match = tag_condition_holds(expression, blob.tags);
@@ -149,9 +153,8 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
   taken.url = source->url;
   if (source->is_local()) {
     const Blob& blob = *source->found.blob;
-    const Caller& reader = source->call->call().caller;
-    if (wanted.tags && reader.is_sas() && !reader.permissions.has('t'))
-      co_return source_error(family, Code::kAuthorizationPermissionMismatch);
+    const auto allowed = auth::authorize_tags(source->call->call().caller);
+    if (wanted.tags && !allowed) co_return source_error(family, allowed.error());
     Span span{0, blob.content.length};
     if (wanted.range) {
       const auto clipped = clip(*wanted.range, blob.content.length);
@@ -231,7 +234,8 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
     const bool own_words = trusted && found.error().status != 404;
     co_return own_words ? found.error() : source_error(family, found.error());
   }
-  if (auto met = check_source_conditions(call, family, *source.found.blob); !met)
+  const Caller& reader = source.call->call().caller;
+  if (auto met = check_source_conditions(call, family, reader, *source.found.blob); !met)
     co_return met.error();
   co_return std::move(source);
 }

@@ -29,7 +29,8 @@ wire::Result<Snapshots> decode_snapshots(const Call& call) {
 // a SAS have them all.
 wire::Result<void> check_letter(const Call& call) {
   if (!call.caller.is_sas()) return {};
-  char letter = call.target.version_id.empty() ? 'd' : 'x';
+  const bool version = !call.target.version_id.empty() && call.target.snapshot.empty();
+  char letter = version ? 'x' : 'd';
   if (equals_ignoring_case(call.query.get("deletetype"), "permanent")) letter = 'y';
   if (!call.caller.permissions.has(letter))
     return wire::Error(Code::kAuthorizationPermissionMismatch);

@@ -76,7 +76,9 @@ Outcome get_block_list(Call& call) {
   if (!container) co_return container.error();
   auto found = co_await read_blob(call, concurrency::kAcceptsTags);
   // A blob that has only uncommitted blocks has no head, and no conditions or leases to be checked.
-  if (!found && found.error().code != Code::kBlobNotFound) co_return found.error();
+  // Snapshots and versions have none.
+  const bool is_base = require_base(call).ok();
+  if (!found && (!is_base || found.error().code != Code::kBlobNotFound)) co_return found.error();
   if (found && found->blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
 
   wire::XmlWriter xml;
@@ -89,10 +91,14 @@ Outcome get_block_list(Call& call) {
   bool any_uncommitted = false;
   if (lists->uncommitted || !found) {
     wire::XmlWriter unshown;
-    auto any =
-        co_await write_uncommitted(call, container->space, lists->uncommitted ? xml : unshown);
-    if (!any) co_return any.error();
-    any_uncommitted = *any;
+    if (is_base) {
+      auto any =
+          co_await write_uncommitted(call, container->space, lists->uncommitted ? xml : unshown);
+      if (!any) co_return any.error();
+      any_uncommitted = *any;
+    } else {
+      xml.open("UncommittedBlocks").close("UncommittedBlocks");
+    }
   }
   if (!found && !any_uncommitted) co_return found.error();
   xml.close("BlockList");

@@ -37,6 +37,9 @@ Task<wire::Result<std::optional<Found>>> find_previous(Call& call, const Found& 
   if (!decoded) co_return decoded.error();
   const auto& text = *decoded;
   if (!text) co_return std::optional<Found>();
+  // A token for one snapshot or version tells nothing of another.
+  if (call.caller.is_sas() && call.caller.scope == auth::Scope::kSnapshot)
+    co_return wire::Error(Code::kAuthorizationFailure);
   const auto instant = wire::parse_iso_date(*text);
   if (!instant) co_return wire::invalid_query("prevsnapshot", *text);
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {

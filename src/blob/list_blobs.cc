@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
@@ -285,6 +286,8 @@ Outcome list_blobs(Call& call) {
   if (!page) co_return page.error();
   auto include = service::decode_include(call, kIncludes);
   if (!include) co_return include.error();
+  const auto tags_allowed = auth::authorize_tags(call.caller);
+  if (!tags_allowed && include->contains("tags")) co_return tags_allowed.error();
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
 
@@ -296,6 +299,7 @@ Outcome list_blobs(Call& call) {
                   std::string(call.query.get("startFrom")),
                   call.version,
                   call.now};
+  listing.shows.tag_count = tags_allowed.ok();
   auto list = std::make_unique<const BlobList>(std::move(listing), container->space);
   co_return co_await service::reply_with_document(call, std::move(list));
 }

@@ -179,7 +179,7 @@ void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead
   if (!blob.key_sha256.empty()) xml.element("CustomerProvidedKeySha256", base64(blob.key_sha256));
   write_deletion(xml, blob, listing.now);
   if (blob.sealed) xml.plain("Sealed", "true");
-  if (!blob.tags.empty()) xml.element("TagCount", blob.tags.size());
+  if (shows.tag_count && !blob.tags.empty()) xml.element("TagCount", blob.tags.size());
   if (blob.expires.set()) xml.plain("Expiry-Time", wire::http_date(blob.expires));
   if (shows.immutability && blob.immutability.until.set()) {
     xml.plain("ImmutabilityPolicyUntilDate", wire::http_date(blob.immutability.until));

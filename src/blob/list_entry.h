@@ -24,6 +24,7 @@ struct ListShows {
   bool uncommitted = false;
   bool versions = false;
   bool tags = false;
+  bool tag_count = true;  // Not asked for, but not for everybody either.
   bool legal_hold = false;
   bool immutability = false;
   bool deleted_with_versions = false;

@@ -18,8 +18,10 @@ namespace {
 constexpr Need account_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
 constexpr Need account_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
 constexpr Need account_list{.resource_type = 's', .account_sas = "l", .service_sas = ""};
-constexpr Need account_facts{
-    .resource_type = "sco", .account_sas = "rwdlacup", .service_sas = "rwdlac"};
+constexpr Need account_facts{.resource_type = "sco",
+                             .account_sas = "rwdlacup",
+                             .service_sas = "rwdlac",
+                             .reaches_former = true};
 constexpr Need delegation{
     .resource_type = 's', .account_sas = "", .service_sas = "", .bearer_only = true};
 constexpr Need container_create{.resource_type = 'c', .account_sas = "cw", .service_sas = ""};
@@ -35,29 +37,60 @@ constexpr Need container_acl{
 constexpr Need container_list{.resource_type = 'c',
                               .account_sas = "l",
                               .service_sas = "l",
-                              .anonymous = PublicAccess::kContainer};
+                              .anonymous = PublicAccess::kContainer,
+                              .by_prefix = true};
 constexpr Need container_filter{.resource_type = 'c', .account_sas = "f", .service_sas = "f"};
-constexpr Need service_filter{.resource_type = 's', .account_sas = "f", .service_sas = ""};
+// The reference has it among the operations on objects.
+constexpr Need service_filter{.resource_type = 'o', .account_sas = "f", .service_sas = ""};
 // Each part of a batch is authorized by itself.
 constexpr Need service_batch{
     .resource_type = 's', .account_sas = "rwdxlacuptfi", .service_sas = ""};
 constexpr Need container_batch{
     .resource_type = 'c', .account_sas = "rwdxlacuptfi", .service_sas = "racwdxltmeopfiy"};
-constexpr Need blob_read{
-    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .anonymous = PublicAccess::kBlob};
+constexpr Need blob_read{.resource_type = 'o',
+                         .account_sas = "r",
+                         .service_sas = "r",
+                         .anonymous = PublicAccess::kBlob,
+                         .reaches_former = true};
 constexpr Need blob_create{.resource_type = 'o', .account_sas = "cw", .service_sas = "cw"};
 constexpr Need blob_write{.resource_type = 'o', .account_sas = "w", .service_sas = "w"};
 constexpr Need blob_append{.resource_type = 'o', .account_sas = "aw", .service_sas = "aw"};
 constexpr Need blob_break{.resource_type = 'o', .account_sas = "wd", .service_sas = "wd"};
 // Which of the letters it takes depends on what is deleted: delete_blob.cc looks again.
-constexpr Need blob_delete{.resource_type = 'o', .account_sas = "dxy", .service_sas = "dxy"};
-constexpr Need blob_query{.resource_type = 'o', .account_sas = "r", .service_sas = "r"};
-constexpr Need blob_tags{.resource_type = 'o', .account_sas = "t", .service_sas = "t"};
-constexpr Need blob_immutability{.resource_type = 'o', .account_sas = "i", .service_sas = "i"};
+constexpr Need blob_delete{
+    .resource_type = 'o', .account_sas = "dxy", .service_sas = "dxy", .reaches_former = true};
+constexpr Need blob_tier{
+    .resource_type = 'o', .account_sas = "w", .service_sas = "w", .reaches_former = true};
+constexpr Need blob_query{
+    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .reaches_former = true};
+constexpr Need blob_tags{
+    .resource_type = 'o', .account_sas = "t", .service_sas = "t", .reaches_former = true};
+constexpr Need blob_immutability{
+    .resource_type = 'o', .account_sas = "i", .service_sas = "i", .reaches_former = true};
+// Whoever may do anything here at all is told by name what is not offered.
+constexpr Need data_lake{
+    .resource_type = "sco", .account_sas = "rwdxylacuptfi", .service_sas = "racwdxyltfmeopi"};
 
 // Rows are tried in order; of rows that differ in headers the most particular comes first.
 // clang-format off
 constexpr Operation kOperations[] = {
+    // Data Lake Storage, which comes to the same port and is not offered. What tells it apart is in the query, the method or
+    // a header; without these rows some of it would be taken for an operation on a blob.
+    {"Data Lake: Filesystem - List", "Service_ListFileSystems", "GET", Level::kService, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Filesystem - Create", "FileSystem_Create", "PUT", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Filesystem - Set Properties", "FileSystem_SetProperties", "PATCH", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Filesystem - Get Properties", "FileSystem_GetProperties", "HEAD", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Filesystem - Delete", "FileSystem_Delete", "DELETE", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Path - List", "FileSystem_ListPaths", "GET", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Path - Update (root)", "Path_UpdateRoot", "PATCH", Level::kContainer, "", "", {}, data_lake, nullptr, {"action", ""}},
+    {"Data Lake: Path - Get Properties (root)", "Path_GetRootProperties", "HEAD", Level::kContainer, "", "", {}, data_lake, nullptr, {"action", ""}},
+    {"Data Lake: Path - Create", "Path_Create", "PUT", Level::kObject, "", "", {}, data_lake, nullptr, {"resource", ""}},
+    {"Data Lake: Path - Rename", "Path_Rename", "PUT", Level::kObject, "", "", {{"x-ms-rename-source", ""}}, data_lake},
+    {"Data Lake: Path - Update", "Path_Update", "PATCH", Level::kObject, "", "", {}, data_lake},
+    {"Data Lake: Path - Lease", "Path_Lease", "POST", Level::kObject, "", "", {{"x-ms-lease-action", ""}}, data_lake},
+    {"Data Lake: Path - Get Properties", "Path_GetProperties", "HEAD", Level::kObject, "", "", {}, data_lake, nullptr, {"action", ""}},
+    {"Data Lake: Path - Delete", "Path_Delete", "DELETE", Level::kObject, "", "", {}, data_lake, nullptr, {"recursive", ""}},
+
     // The service.
     {"List Containers", "Service_ListContainersSegment", "GET", Level::kService, "", "list", {}, account_list, list_containers},
     {"Get Blob Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, service::get_service_properties},
@@ -108,7 +141,7 @@ constexpr Operation kOperations[] = {
     {"Delete Blob Immutability Policy", "Blob_DeleteImmutabilityPolicy", "DELETE", Level::kObject, "", "immutabilityPolicies", {}, blob_immutability, delete_blob_immutability_policy},
     {"Set Blob Legal Hold", "Blob_SetLegalHold", "PUT", Level::kObject, "", "legalhold", {}, blob_immutability, set_blob_legal_hold},
     {"Snapshot Blob", "Blob_CreateSnapshot", "PUT", Level::kObject, "", "snapshot", {}, blob_create, snapshot_blob},
-    {"Set Blob Tier", "Blob_SetTier", "PUT", Level::kObject, "", "tier", {}, blob_write, set_blob_tier},
+    {"Set Blob Tier", "Blob_SetTier", "PUT", Level::kObject, "", "tier", {}, blob_tier, set_blob_tier},
     {"Get Blob Tags", "Blob_GetTags", "GET", Level::kObject, "", "tags", {}, blob_tags, get_blob_tags},
     {"Set Blob Tags", "Blob_SetTags", "PUT", Level::kObject, "", "tags", {}, blob_tags, set_blob_tags},
     {"Query Blob Contents", "Blob_Query", "POST", Level::kObject, "", "query", {}, blob_query},

@@ -105,10 +105,17 @@ constexpr std::string_view kUnspecified[] = {
     "Blob_GetMetadata",      "Blob_GetMetadataWithHead",      "Service_SubmitBatchByPath",
 };
 
+// Rows of Data Lake Storage, which has a specification of its own.
+bool is_data_lake(const service::Operation& operation) {
+  return operation.name.starts_with("Data Lake: ");
+}
+
 TEST(BlobOperations, EveryOperationOfTheProtocolHasARow) {
   std::set<std::string_view> rows;
-  for (const auto& operation : operations())
+  for (const auto& operation : operations()) {
+    if (is_data_lake(operation)) continue;
     EXPECT_TRUE(rows.insert(operation.id).second) << operation.id << " twice";
+  }
   std::set<std::string_view> known(std::begin(kUnspecified), std::end(kUnspecified));
   for (const auto& specified : kSpecified) {
     const auto row = specified.row.empty() ? specified.id : specified.row;
@@ -131,11 +138,62 @@ TEST(BlobOperations, EveryRowIsReachedByItsOwnRequest) {
     std::string raw;
     if (!operation.restype.empty()) raw += "restype=" + std::string(operation.restype);
     if (!operation.comp.empty()) raw += "&comp=" + std::string(operation.comp);
+    if (const auto& selector = operation.query_selector; !selector.parameter.empty())
+      raw += "&" + std::string(selector.parameter) + "=" + std::string(selector.value);
     const auto query = wire::Query::parse(raw);
     ASSERT_TRUE(query);
     const auto found = service::route(operations(), request, *query, operation.level);
     ASSERT_TRUE(found.ok());
     EXPECT_EQ((*found)->id, operation.id);
+  }
+}
+
+// As the clients of Data Lake Storage send it; without these rows a file would be deleted as a
+// blob, a filesystem be looked for in the root container.
+TEST(BlobOperations, DataLakeIsToldApartAndAnsweredByName) {
+  using auth::Level;
+  const struct {
+    const char* method;
+    Level level;
+    const char* query;
+    const char* header;
+    const char* name;  // "": not one of Data Lake
+  } cases[] = {
+      {"GET", Level::kService, "resource=account", "", "Filesystem - List"},
+      {"PUT", Level::kContainer, "resource=filesystem", "", "Filesystem - Create"},
+      {"PATCH", Level::kContainer, "resource=filesystem", "", "Filesystem - Set Properties"},
+      {"HEAD", Level::kContainer, "resource=filesystem", "", "Filesystem - Get Properties"},
+      {"DELETE", Level::kContainer, "resource=filesystem", "", "Filesystem - Delete"},
+      {"GET", Level::kContainer, "resource=filesystem&recursive=true", "", "Path - List"},
+      {"PATCH", Level::kContainer, "action=setAccessControl", "", "Path - Update (root)"},
+      {"HEAD", Level::kContainer, "action=getStatus", "", "Path - Get Properties (root)"},
+      {"PUT", Level::kObject, "resource=file", "", "Path - Create"},
+      {"PUT", Level::kObject, "resource=directory", "", "Path - Create"},
+      {"PUT", Level::kObject, "mode=legacy", "x-ms-rename-source", "Path - Rename"},
+      {"PATCH", Level::kObject, "action=append&position=0", "", "Path - Update"},
+      {"PATCH", Level::kObject, "", "", "Path - Update"},
+      {"POST", Level::kObject, "", "x-ms-lease-action", "Path - Lease"},
+      {"HEAD", Level::kObject, "action=getAccessControl", "", "Path - Get Properties"},
+      {"DELETE", Level::kObject, "recursive=true", "", "Path - Delete"},
+      {"DELETE", Level::kObject, "", "", ""},
+      {"HEAD", Level::kObject, "", "", ""},
+      {"GET", Level::kObject, "", "", ""},
+      {"PUT", Level::kObject, "", "x-ms-copy-source", ""},
+      {"PUT", Level::kObject, "comp=lease", "x-ms-lease-action", ""},
+      {"PUT", Level::kContainer, "restype=container", "", ""},
+  };
+  for (const auto& given : cases) {
+    http::Request request;
+    request.method = given.method;
+    if (*given.header != 0) request.headers.add(given.header, "any");
+    const auto query = wire::Query::parse(given.query);
+    ASSERT_TRUE(query);
+    const auto found = service::route(operations(), request, *query, given.level);
+    ASSERT_TRUE(found.ok()) << given.method << " " << given.query;
+    EXPECT_EQ(is_data_lake(**found), *given.name != 0) << (*found)->name;
+    if (*given.name == 0) continue;
+    EXPECT_EQ((*found)->name, "Data Lake: " + std::string(given.name));
+    EXPECT_EQ((*found)->run, nullptr);
   }
 }
 
@@ -151,7 +209,8 @@ TEST(BlobOperations, NeedsFitWhatTheOperationDoes) {
     if (operation.need.anonymous != auth::PublicAccess::kNone) {
       EXPECT_TRUE(operation.reads() || operation.comp == "query");
     }
-    if (!operation.reads() && operation.comp != "query" && operation.comp != "batch") {
+    if (!operation.reads() && operation.comp != "query" && operation.comp != "batch" &&
+        !is_data_lake(operation)) {
       EXPECT_FALSE(operation.need.account_sas.has('r'));
       EXPECT_FALSE(operation.need.service_sas.has('r'));
     }

@@ -30,6 +30,9 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
   }
   target.snapshot = call.query.get("snapshot");
   target.version_id = call.query.get("versionid");
+  // Which of the two is meant must not be a matter of who looks.
+  if (!target.snapshot.empty() && !target.version_id.empty())
+    return wire::Error(wire::Code::kMutuallyExclusiveQueryParameters);
   if (path.empty()) {
     target.level = Level::kService;
     return {};
@@ -39,13 +42,15 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
   if (slash != std::string_view::npos && slash + 1 < path.size()) {
     target.level = Level::kObject;
     target.object = path.substr(slash + 1);
-  } else if (slash == std::string_view::npos && !call.query.has("restype")) {
-    // A single segment without restype is a blob of the root container.
+  } else if (slash == std::string_view::npos && !call.query.has("restype") &&
+             !call.query.has("resource")) {
+    // A single segment is a blob of the root container, unless it is said to be something else.
     target.level = Level::kObject;
     target.container = kRootContainer;
     target.object = path;
   } else {
     target.level = Level::kContainer;
+    target.prefix = call.query.get("prefix");
   }
   if (auto valid = check_container_name(target.container); !valid) return valid.error();
   if (target.level == Level::kObject) return check_blob_name(target.object);

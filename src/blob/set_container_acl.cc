@@ -12,7 +12,7 @@ Outcome set_container_acl(service::Call& call) {
   if (!access) co_return access.error();
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body);
+  auto policies = service::parse_access_policies(*body, "racwdxyltfmeopi");
   if (!policies) co_return policies.error();
   auto edit = [&](Container& container) -> wire::Result<http::Reply> {
     container.public_access = *access;

@@ -34,10 +34,12 @@ constexpr Need share_acl{
     .resource_type = 'c', .account_sas = "", .service_sas = "", .bearer = false};
 constexpr Need permission_create{.resource_type = 'c', .account_sas = "cw", .service_sas = "cw"};
 constexpr Need permission_read{.resource_type = 'c', .account_sas = "r", .service_sas = "r"};
-constexpr Need file_list{.resource_type = "co", .account_sas = "l", .service_sas = "l"};
-constexpr Need file_read{.resource_type = "co", .account_sas = "r", .service_sas = "r"};
+// Files and directories are objects, the root directory like any other; only lists, which no object
+// has a permission for, are of the share.
+constexpr Need file_list{.resource_type = 'c', .account_sas = "l", .service_sas = "l"};
+constexpr Need file_read{.resource_type = 'o', .account_sas = "r", .service_sas = "r"};
 constexpr Need file_create{.resource_type = 'o', .account_sas = "cw", .service_sas = "cw"};
-constexpr Need file_write{.resource_type = "co", .account_sas = "w", .service_sas = "w"};
+constexpr Need file_write{.resource_type = 'o', .account_sas = "w", .service_sas = "w"};
 constexpr Need file_break{.resource_type = 'o', .account_sas = "wd", .service_sas = "wd"};
 constexpr Need file_delete{.resource_type = 'o', .account_sas = "d", .service_sas = "d"};
 

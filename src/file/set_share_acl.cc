@@ -10,7 +10,7 @@ namespace kyanite::file {
 Outcome set_share_acl(service::Call& call) {
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body);
+  auto policies = service::parse_access_policies(*body, "rcwdl");
   if (!policies) co_return policies.error();
   auto edit = [&](Share& share) -> wire::Result<http::Reply> {
     share.policies.clear();

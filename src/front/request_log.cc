@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "front/logged_headers.h"
 #include "service/operation.h"
 #include "wire/query.h"
 
@@ -54,7 +55,18 @@ RequestLog::Span RequestLog::write(const service::Call& call, const http::Reply&
   field(line, "peer", call.request.peer);
   field(line, "client_id", call.headers().get("x-ms-client-request-id"));
   log_info(line);
+  if (with_headers_) write_headers(call, reply);
   return took;
+}
+
+void RequestLog::write_headers(const service::Call& call, const http::Reply& reply) const {
+  const auto write = [&](std::string_view kind, const std::string& headers) {
+    std::string line(kind);
+    field(line, "id", call.request_id);
+    log(LogLevel::kDebug, line.append(" ").append(headers));
+  };
+  write("request-headers", logged_headers(call.headers()));
+  write("reply-headers", logged_headers(reply.head));
 }
 
 }  // namespace kyanite::front

@@ -370,8 +370,8 @@ Task<Fetch<std::vector<Address>>> Client::State::find_addresses(const Url& url) 
   if (allowed.empty()) {
     co_return FetchError{
         FetchError::kForbidden,
-        "The copy source is at a private address, which this server is not allowed "
-        "to read from."};
+        "The copy source is at a private address, which this server reads from only when it is "
+        "started with --copyFromPrivateAddresses."};
   }
   co_return std::move(allowed);
 }

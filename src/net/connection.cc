@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/peer_network.h"
+#include "http/serialize.h"
 
 namespace kyanite::net {
 
@@ -31,6 +32,15 @@ std::span<iovec> drop_front(std::span<iovec> pieces, size_t count) {
     pieces.front().iov_len -= count;
   }
   return pieces;
+}
+
+// What OpenSSL calls first bytes that are no TLS: it knows some methods of HTTP by name, and takes
+// the rest for a wrong version.
+bool is_no_tls(unsigned long error) {
+  const int reason = ERR_GET_REASON(error);
+  return ERR_GET_LIB(error) == ERR_LIB_SSL &&
+         (reason == SSL_R_HTTP_REQUEST || reason == SSL_R_HTTPS_PROXY_REQUEST ||
+          reason == SSL_R_WRONG_VERSION_NUMBER);
 }
 
 bool may_succeed_later(Progress progress) {
@@ -232,10 +242,23 @@ Task<bool> Connection::handshake() {
     const int result = SSL_do_handshake(tls_);
     if (result == 1) co_return true;
     const Progress progress = tls_progress(result);
-    if (!may_succeed_later(progress)) co_return false;
+    if (!may_succeed_later(progress)) {
+      if (SSL_is_server(tls_) == 1 && is_no_tls(ERR_peek_error())) co_await refuse_plain();
+      co_return false;
+    }
     const Wake wake = co_await wait(progress.step, deadline);
     if (wake != Wake::kReady) co_return false;
   }
+}
+
+// The session is dropped first, so that the reply goes out as plainly as the request came.
+Task<void> Connection::refuse_plain() {
+  SSL_free(std::exchange(tls_, nullptr));
+  broken_ = false;
+  std::string reply = http::refusal(
+      {400, "this port speaks HTTPS, and the request came as plain HTTP: use https:// in the URL"});
+  iovec piece{reply.data(), reply.size()};
+  if (co_await write_all({&piece, 1})) co_await linger();
 }
 
 Task<void> Connection::linger() {

@@ -109,7 +109,8 @@ class Connection {
   // changes `pieces`.
   Task<bool> write_all(std::span<iovec> pieces, bool more = false);
   Task<bool> send_file(os::FileSlice slice);
-  // The TLS handshake, within Timeouts::handshake; true at once for plain connections.
+  // The TLS handshake, within Timeouts::handshake; true at once for plain connections. A peer that
+  // speaks plain HTTP instead is told so in its own tongue.
   Task<bool> handshake();
   // Tells the peer that nothing follows and discards what it still sends, until it ends or
   // Timeouts::linger has passed. Closing with unread bytes would make the kernel drop the reply on
@@ -136,6 +137,7 @@ class Connection {
   Progress tls_progress(int result);
   void close_tls();
   Task<bool> send_file_tls(os::FileSlice slice);
+  Task<void> refuse_plain();
 
   Shard& shard_;
   Socket socket_;

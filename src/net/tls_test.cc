@@ -190,12 +190,29 @@ TEST_F(TlsTest, EndsConnectionsThatDoNotShakeHands) {
   TestServer server(options, context.get());
   TestPeer silent(server.port);
   EXPECT_TRUE(silent.gone());
-  TestPeer plain(server.port);
-  ASSERT_TRUE(plain.send(get("/plain")));
   EXPECT_TRUE(eventually([&] {
     const Metrics metrics = server.server.metrics();
-    return metrics.connections_accepted == 2 && metrics.connections_open == 0;
+    return metrics.connections_accepted == 1 && metrics.connections_open == 0;
   }));
+  EXPECT_EQ(server.server.metrics().requests, 0u);
+}
+
+// OpenSSL knows only some methods of HTTP by name.
+TEST_F(TlsTest, PlainRequestsAreToldWhatThisPortSpeaks) {
+  auto context = server_context();
+  TestServer server(TestServer::one_thread(), context.get());
+  const std::string body(100'000, 'x');
+  const std::string requests[] = {
+      get("/plain"), put("/plain", body), "DELETE /plain HTTP/1.1\r\nHost: a\r\n\r\n",
+      "PATCH /plain HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"};
+  for (const std::string& request : requests) {
+    TestPeer peer(server.port);
+    ASSERT_TRUE(peer.send(request));
+    const auto answer = peer.answer();
+    EXPECT_EQ(answer.status, 400) << request.substr(0, 10);
+    EXPECT_NE(answer.body.find("HTTPS"), std::string::npos) << answer.body;
+    EXPECT_TRUE(peer.gone());
+  }
   EXPECT_EQ(server.server.metrics().requests, 0u);
 }
 

@@ -8,7 +8,7 @@ namespace kyanite::queue {
 Outcome set_queue_acl(service::Call& call) {
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body);
+  auto policies = service::parse_access_policies(*body, "raup");
   if (!policies) co_return policies.error();
   co_return co_await update_queue(call, [&](Queue& queue) {
     queue.policies.clear();

@@ -123,12 +123,12 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
   for (auto& service : hosted) {
     const ListenOptions& where = settings.options[service->listener];
     auto endpoint = server.listen(where.host, where.port, service->front, settings.tls.get());
-    if (!endpoint) return Failure{endpoint.error()};
+    if (!endpoint) return Failure{endpoint.error() + where_flags(service->listener)};
     started.push_back({service->listener, *endpoint, settings.tls != nullptr});
   }
   const ListenOptions& where = settings.options[Listener::kAdmin];
   auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
-  if (!endpoint) return Failure{endpoint.error()};
+  if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kAdmin)};
   started.push_back({Listener::kAdmin, *endpoint, false});
   return started;
 }
@@ -142,6 +142,14 @@ void print_start_text(const Settings& settings, const std::vector<Started>& star
   const std::string text = start_text(started, settings.accounts, location, on_terminal);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+// On standard error whatever else is silent or logged elsewhere.
+void warn_of_forgeable_tokens(const Settings& settings) {
+  const std::string notice(forgeable_tokens_notice(settings));
+  if (notice.empty()) return;
+  std::fprintf(stderr, "kyanite: %s\n", notice.c_str());
+  if (!settings.options.debug_file.empty()) log_warning(notice);
 }
 
 int run(const Settings& settings) {
@@ -158,7 +166,8 @@ int run(const Settings& settings) {
   const auth::Accounts accounts(settings.accounts);
   service::Context context{store, locks, workers, clock, accounts};
   context.settings = settings.account_settings;
-  front::RequestLog request_log(!options.silent || !options.debug_file.empty());
+  const bool debugged = !options.debug_file.empty();
+  front::RequestLog request_log(!options.silent || debugged, debugged);
   context.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
   context.product_style_url = options.product_style_url;
 
@@ -209,6 +218,7 @@ int run(const Settings& settings) {
     for (const auto& service : hosted) co_await service->service->tend(context);
   });
   for (const std::string& notice : notices(options, kServed)) log_warning(notice);
+  warn_of_forgeable_tokens(settings);
   print_start_text(settings, *started);
 
   wait_for_stop_signal();

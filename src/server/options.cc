@@ -261,6 +261,11 @@ std::string_view name(Listener listener) {
   return "";
 }
 
+std::string where_flags(Listener listener) {
+  const std::string flag = "--" + std::string(name(listener));
+  return "; " + flag + "Port chooses another port, " + flag + "Host another address";
+}
+
 Options::Options() {
   (*this)[Listener::kBlob].port = 10000;
   (*this)[Listener::kQueue].port = 10001;
@@ -320,7 +325,7 @@ Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
 HTTPS and tokens
   --cert FILE --key FILE         certificate and key in PEM
   --cert FILE --pwd PASSWORD     certificate and key in one PFX file
-  --oauth basic                  accept bearer tokens (needs HTTPS)
+  --oauth basic                  accept bearer tokens (needs HTTPS; off loopback also a key set)
 Accounts (devstoreaccount1 with its well-known key unless others are given; then on loopback only)
   --config FILE                  accounts and token issuers in JSON, see README
   AZURITE_ACCOUNTS=name:key[:key2];...   the same from the environment
@@ -328,7 +333,7 @@ Accounts (devstoreaccount1 with its well-known key unless others are given; then
 Other
   --threads N                    event loops (default: one per core)
   -s, --silent                   no start-up text and no request log on the console
-  -d, --debug FILE               append a detailed log to FILE
+  -d, --debug FILE               append a log with the headers of every request to FILE
   -L, --loose, --skipApiVersionCheck, --disableTelemetry    accepted, without effect
   -v, --version                  print the version
   -h, --help                     print this

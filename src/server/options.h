@@ -22,6 +22,8 @@ inline constexpr std::array kListeners = {Listener::kBlob, Listener::kQueue, Lis
                                           Listener::kAdmin};
 // As the flags spell it: "blob" of --blobPort.
 std::string_view name(Listener listener);
+// Behind the reason why a listener cannot be opened: which flags choose another place for it.
+std::string where_flags(Listener listener);
 
 struct ListenOptions {
   std::string host = "127.0.0.1";

@@ -32,6 +32,21 @@ service::SettingsTable make_account_settings(const Options& options, const Confi
   return table;
 }
 
+// Without a key set any token passes that looks right, so only those who are on this machine may
+// bring one.
+Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
+                                            const std::vector<std::string>& hosts) {
+  if (rules.verifies()) return {};
+  const auto open = std::find_if_not(hosts.begin(), hosts.end(),
+                                     [](const std::string& host) { return is_loopback(host); });
+  if (open == hosts.end()) return {};
+  return Failure{
+      "refusing to listen on " + *open +
+      " with --oauth basic and no key set: anyone who reaches this address could make "
+      "tokens that pass. Name the key set of your token issuer as oauth.jwks in the file "
+      "given by --config, or listen on loopback only"};
+}
+
 }  // namespace
 
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
@@ -64,6 +79,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   if (options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};
+    if (auto safe = check_token_rules(*rules, hosts); !safe) return Failure{safe.error()};
     settings.token_rules = std::move(*rules);
   }
   if (!options.cert_file.empty()) {
@@ -73,6 +89,12 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   }
   settings.options = std::move(options);
   return settings;
+}
+
+std::string_view forgeable_tokens_notice(const Settings& settings) {
+  if (!settings.token_rules || settings.token_rules->verifies()) return {};
+  return "Signatures of bearer tokens are not verified, so anyone on this machine can make tokens "
+         "that pass: name a key set (oauth.jwks in the file given by --config) to verify them";
 }
 
 std::vector<std::string> notices(const Options& options, std::span<const Listener> served) {
@@ -87,10 +109,6 @@ std::vector<std::string> notices(const Options& options, std::span<const Listene
     }
     sentences.push_back("The " + std::string(name(listener)) +
                         " service is not served by this build; nothing listens for it");
-  }
-  if (options.oauth && options.config_file.empty()) {
-    sentences.emplace_back(
-        "Signatures of bearer tokens are not verified: --config names no key set (oauth.jwks)");
   }
   return sentences;
 }

@@ -29,6 +29,10 @@ struct Settings {
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
                                             std::string_view environment_accounts);
 
+// What has to be said at every start where anyone who reaches the server can make tokens that pass;
+// else "".
+std::string_view forgeable_tokens_notice(const Settings& settings);
+
 // Sentences about flags that were accepted and change nothing.
 std::vector<std::string> notices(const Options& options, std::span<const Listener> served);
 

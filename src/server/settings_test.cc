@@ -76,6 +76,53 @@ TEST_F(SettingsTest, TokenSettingsWithoutTheFlagAreRefused) {
   EXPECT_NE(settings.error().find("--oauth basic"), std::string::npos) << settings.error();
 }
 
+// A certificate is needed for --oauth, and refused here for not being there; the key set is looked
+// at before it.
+TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
+  const std::string jwks = path_ + ".keys";
+  std::ofstream(jwks) << R"({"keys": [{"kty": "EC", "crv": "P-256",
+      "x": "zemNwwYc3Q91YkxLF-yWvYNEYXYdAOY5G6X9N5HIAmo",
+      "y": "YeL2nagAzwNAV5kFU_E7I4pgR05RfumtUNd8e_1Xv7s"}]})";
+  struct Case {
+    std::vector<std::string> where;
+    std::string config;  // "": none
+    std::string_view refusal;
+  };
+  const std::string_view no_key_set = "no key set";
+  const std::string_view no_certificate = "/nonexistent.pem";
+  const std::string with_keys = R"({"oauth": {"jwks": ")" + jwks + R"("}})";
+  const std::string without_keys = R"({"oauth": {"issuers": ["https://a/"]}})";
+  const Case cases[] = {
+      {{}, "", no_certificate},
+      {{"--blobHost", "localhost"}, "", no_certificate},
+      {{"--blobHost", "::1"}, "", no_certificate},
+      {{"--blobHost", "0.0.0.0"}, "", no_key_set},
+      {{"--blobHost", "::"}, "", no_key_set},
+      {{"--blobHost", "192.168.1.2"}, without_keys, no_key_set},
+      {{"--blobHost", "box.example"}, without_keys, no_key_set},
+      {{"--blobHost", "0.0.0.0"}, with_keys, no_certificate},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> arguments = {"--oauth", "basic", "--cert", "/nonexistent.pem"};
+    arguments.insert(arguments.end(), c.where.begin(), c.where.end());
+    if (!c.config.empty()) {
+      arguments.emplace_back("--config");
+      arguments.push_back(write(c.config));
+    }
+    const auto settings = make_settings(options_of(arguments), kOnlyBlob, "acme:a2V5");
+    ASSERT_FALSE(settings);
+    EXPECT_NE(settings.error().find(c.refusal), std::string::npos) << settings.error();
+  }
+  unlink(jwks.c_str());
+}
+
+TEST(Notices, ForgeableTokensAreSpokenOf) {
+  Settings settings;
+  EXPECT_EQ(forgeable_tokens_notice(settings), "");
+  settings.token_rules.emplace();
+  EXPECT_NE(forgeable_tokens_notice(settings).find("oauth.jwks"), std::string::npos);
+}
+
 TEST(Notices, NameWhatHasNoEffect) {
   EXPECT_TRUE(notices(options_of({"--blobPort", "1", "--adminPort", "2"}), kOnlyBlob).empty());
   const auto all = notices(

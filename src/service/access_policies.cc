@@ -19,7 +19,8 @@ wire::Result<Time> parse_time(const pugi::xml_node& node) {
 }
 }  // namespace
 
-wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_view xml) {
+wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_view xml,
+                                                                    auth::Letters letters) {
   std::vector<auth::AccessPolicy> policies;
   if (xml.empty()) return policies;
   pugi::xml_document document;
@@ -42,6 +43,7 @@ wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_
     policy.start = *start;
     policy.expiry = *expiry;
     policy.permission = access.child_value("Permission");
+    if (!auth::Letters::parse(policy.permission, letters)) return invalid_document();
     policies.push_back(std::move(policy));
     if (policies.size() > kMaxAccessPolicies) return invalid_document();
   }

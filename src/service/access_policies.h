@@ -15,8 +15,9 @@ namespace kyanite::service {
 inline constexpr size_t kMaxAccessPolicies = 5;
 inline constexpr size_t kMaxPolicyIdLength = 64;
 
-// An empty body is an empty list.
-wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_view xml);
+// An empty body is an empty list. `letters` are the permissions there are in the service.
+wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_view xml,
+                                                                    auth::Letters letters);
 std::string write_access_policies(const std::vector<auth::AccessPolicy>& policies);
 
 // The policy as a record has it.

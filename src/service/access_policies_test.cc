@@ -11,13 +11,16 @@ namespace {
 std::string identifier(const std::string& id, const std::string& policy = "") {
   return "<SignedIdentifier><Id>" + id + "</Id>" + policy + "</SignedIdentifier>";
 }
+wire::Result<std::vector<auth::AccessPolicy>> parse(std::string_view xml) {
+  return parse_access_policies(xml, "racwdl");
+}
 std::string document(const std::string& identifiers) {
   return "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>" + identifiers +
          "</SignedIdentifiers>";
 }
 
 TEST(AccessPolicies, ReadsWhatClientsSend) {
-  const auto policies = parse_access_policies(document(
+  const auto policies = parse(document(
       identifier("a&amp;b",
                  "<AccessPolicy><Start>2009-09-28T08:49:37.1234567Z</Start>"
                  "<Expiry>2009-09-29</Expiry><Permission>rwd</Permission></AccessPolicy>") +
@@ -38,7 +41,7 @@ TEST(AccessPolicies, ReadsWhatClientsSend) {
 TEST(AccessPolicies, AnEmptyBodyAndAnEmptyListAreNone) {
   for (const std::string& xml :
        {std::string(), document(""), std::string("<SignedIdentifiers/>")}) {
-    const auto policies = parse_access_policies(xml);
+    const auto policies = parse(xml);
     ASSERT_TRUE(policies.ok()) << xml;
     EXPECT_TRUE(policies->empty()) << xml;
   }
@@ -62,19 +65,31 @@ TEST(AccessPolicies, RefusesBadDocuments) {
       document(identifier("&#x1;")),
   };
   for (const auto& xml : cases) {
-    const auto policies = parse_access_policies(xml);
+    const auto policies = parse(xml);
     ASSERT_FALSE(policies.ok()) << xml;
     EXPECT_EQ(policies.error().code, wire::Code::kInvalidXmlDocument) << xml;
   }
 }
 
+TEST(AccessPolicies, PermissionsAreThoseOfTheService) {
+  const auto code_with = [](const std::string& permission, auth::Letters letters) {
+    const auto xml = document(identifier(
+        "a", "<AccessPolicy><Permission>" + permission + "</Permission></AccessPolicy>"));
+    const auto policies = parse_access_policies(xml, letters);
+    return policies ? "" : std::string(wire::name(policies.error().code));
+  };
+  EXPECT_EQ(code_with("raup", "raup"), "");
+  EXPECT_EQ(code_with("", "raup"), "");
+  for (const char* unknown : {"z", "rz", "R", "r w", "r,a", "w", "1"})
+    EXPECT_EQ(code_with(unknown, "raup"), "InvalidXmlDocument") << unknown;
+}
+
 TEST(AccessPolicies, LimitsTheirNumberAndTheLengthOfIds) {
-  EXPECT_TRUE(
-      parse_access_policies(document(identifier(std::string(kMaxPolicyIdLength, 'i')))).ok());
+  EXPECT_TRUE(parse(document(identifier(std::string(kMaxPolicyIdLength, 'i')))).ok());
   std::string identifiers;
   for (size_t i = 0; i < kMaxAccessPolicies; ++i) identifiers += identifier(std::to_string(i));
-  EXPECT_TRUE(parse_access_policies(document(identifiers)).ok());
-  EXPECT_FALSE(parse_access_policies(document(identifiers + identifier("more"))).ok());
+  EXPECT_TRUE(parse(document(identifiers)).ok());
+  EXPECT_FALSE(parse(document(identifiers + identifier("more"))).ok());
 }
 
 // Elements nested a million deep must cost an error, not the stack.
@@ -83,7 +98,7 @@ TEST(AccessPolicies, SurvivesDeepNesting) {
   std::string xml;
   for (size_t i = 0; i < kDepth; ++i) xml += "<a>";
   for (size_t i = 0; i < kDepth; ++i) xml += "</a>";
-  EXPECT_FALSE(parse_access_policies(xml).ok());
+  EXPECT_FALSE(parse(xml).ok());
 }
 
 TEST(AccessPolicies, WhatIsWrittenReadsBack) {
@@ -92,7 +107,7 @@ TEST(AccessPolicies, WhatIsWrittenReadsBack) {
                  Time{Time::from_unix_seconds(1'800'000'000).ticks + 1}, "racwdl"};
   policies[1].id = "bare";
   policies[2] = {"partly", {}, {}, "r"};
-  const auto read = parse_access_policies(write_access_policies(policies));
+  const auto read = parse(write_access_policies(policies));
   ASSERT_TRUE(read.ok());
   ASSERT_EQ(read->size(), policies.size());
   for (size_t i = 0; i < policies.size(); ++i) {

@@ -82,8 +82,8 @@ wire::Result<void> resolve(Call& call) {
 }
 
 wire::Result<void> authenticate(Call& call) {
-  auto caller =
-      auth::authenticate(call.request, call.query, call.target, call.context.auth(), call.now);
+  auto caller = auth::authenticate(call.request, call.query, call.target, call.context.auth(),
+                                   call.version, call.now);
   if (!caller) return caller.error();
   call.caller = std::move(*caller);
   return {};

@@ -98,7 +98,7 @@ std::string without_signature(std::string_view url) {
   while (!query.empty()) {
     const size_t end = query.find('&');
     const std::string_view parameter = query.substr(0, end);
-    if (!equals_ignoring_case(parameter.substr(0, 4), "sig=")) {
+    if (!wire::is_signature(parameter)) {
       shown += separator;
       shown += parameter;
       separator = '&';
@@ -123,7 +123,9 @@ SourceCall::SourceCall(const Call& outer, const http::Url& url, const Service& s
   request_.path = path_;
   request_.query = query_;
   request_.peer = outer.request.peer;
-  request_.secure = url.secure;
+  // A source of this server is read without a socket: how it is spelled says nothing about how safe
+  // its secrets came here.
+  request_.secure = url.secure && outer.request.secure;
   request_.headers.add("Host", host_);
   request_.headers.add("x-ms-version", outer.version_text);
   if (const auto authorization = outer.headers().find(kSourceAuthorization))

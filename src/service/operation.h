@@ -37,7 +37,7 @@ struct Operation {
   // A query parameter that selects it further. No name: none does.
   struct {
     std::string_view parameter;
-    std::string_view value;
+    std::string_view value;  // Empty: any value.
   } query_selector = {};
 
   bool reads() const { return method == "GET" || method == "HEAD"; }

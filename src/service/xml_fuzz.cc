@@ -11,11 +11,11 @@ namespace {
 using namespace kyanite;
 
 void check_policies(std::string_view xml) {
-  const auto policies = service::parse_access_policies(xml);
+  const auto policies = service::parse_access_policies(xml, "rwdl");
   if (!policies) return;
   CHECK(policies->size() <= service::kMaxAccessPolicies);
   const std::string written = service::write_access_policies(*policies);
-  const auto again = service::parse_access_policies(written);
+  const auto again = service::parse_access_policies(written, "rwdl");
   CHECK(again && service::write_access_policies(*again) == written);
 }
 

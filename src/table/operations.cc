@@ -17,7 +17,7 @@ namespace {
 // table/change.cc checks.
 constexpr Need account_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
 constexpr Need account_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
-constexpr Need tables_list{.resource_type = "cs", .account_sas = "l", .service_sas = ""};
+constexpr Need tables_list{.resource_type = 'c', .account_sas = "l", .service_sas = ""};
 constexpr Need table_create{.resource_type = 'c', .account_sas = "cw", .service_sas = ""};
 constexpr Need table_delete{.resource_type = 'c', .account_sas = "d", .service_sas = ""};
 constexpr Need table_acl{

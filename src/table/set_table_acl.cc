@@ -8,7 +8,7 @@ namespace kyanite::table {
 Outcome set_table_acl(service::Call& call) {
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body);
+  auto policies = service::parse_access_policies(*body, "raud");
   if (!policies) co_return policies.error();
   auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
     if (!table) return wire::Error(wire::Code::kResourceNotFound);

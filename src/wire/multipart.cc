@@ -1,6 +1,8 @@
 #include "wire/multipart.h"
 
 #include "base/bytes.h"
+#include "http/chars.h"
+#include "http/limits.h"
 #include "http/serialize.h"
 
 namespace kyanite::wire {
@@ -24,15 +26,20 @@ std::string_view without_last_line_end(std::string_view text) {
   return text;
 }
 
-// Takes header lines up to and with the empty one, which may be missing when nothing follows.
+// Takes header lines up to and with the empty one, which may be missing when nothing follows. What
+// the head of a request may not hold, these may not hold either: a value is echoed, signed and
+// logged like any other.
 bool take_headers(std::string_view& text, http::Headers& headers) {
+  const size_t whole = text.size();
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     if (line.empty()) return true;
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0 || headers.size() == kMaxHeaderLines)
-      return false;
-    headers.add(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+    if (colon == std::string_view::npos || headers.size() == kMaxHeaderLines) return false;
+    const std::string_view name = trim(line.substr(0, colon));
+    if (!http::is_token(name) || http::has_control(line)) return false;
+    if (whole - text.size() > http::kMaxHeadBytes) return false;
+    headers.add(name, trim(line.substr(colon + 1)));
   }
   return true;
 }
@@ -107,6 +114,7 @@ std::optional<EmbeddedRequest> parse_embedded_request(std::string_view text) {
   const size_t first = line.find(' ');
   const size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == 0 || last == first) return {};
+  if (line.size() > http::kMaxTargetBytes || http::has_control(line)) return {};
   if (!line.substr(last + 1).starts_with("HTTP/1.")) return {};
   request.method = line.substr(0, first);
   request.url = trim(line.substr(first + 1, last - first - 1));

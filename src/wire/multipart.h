@@ -21,7 +21,8 @@ struct Part {
 };
 
 // The parts between the boundary lines; lines may end in CRLF or LF. Nothing when the body has no
-// first or no closing boundary, a header line is malformed, or there are more than `most` parts.
+// first or no closing boundary, a header line is malformed, the headers of a part are longer than
+// those of a request may be, or there are more than `most` parts.
 // What precedes the first and follows the closing boundary is ignored.
 std::optional<std::vector<Part>> parse_multipart(std::string_view body, std::string_view boundary,
                                                  size_t most);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "http/limits.h"
+
 namespace kyanite::wire {
 namespace {
 
@@ -66,6 +68,35 @@ TEST(Multipart, EmbeddedRequests) {
                                       "GET /x FTP/1.1", "GET /x HTTP/1.1\nbad"}) {
     EXPECT_FALSE(parse_embedded_request(text)) << text;
   }
+}
+
+// What could begin a line of its own where it is echoed, and what is longer than a head may be.
+TEST(Multipart, HeadersOfPartsAreHeldToTheRulesOfHeads) {
+  const auto parses = [](const std::string& line) {
+    const std::string head = "--b\r\n" + line + "\r\n\r\nx\r\n--b--\r\n";
+    const std::string inner = "GET /x HTTP/1.1\r\n" + line + "\r\n\r\n";
+    const bool accepted = parse_multipart(head, "b", 1).has_value();
+    EXPECT_EQ(parse_embedded_request(inner).has_value(), accepted) << line.substr(0, 40);
+    return accepted;
+  };
+  EXPECT_TRUE(parses("Content-ID: 1"));
+  EXPECT_TRUE(parses("Content-ID: \xc3\xa4\t1"));
+  for (const char* line : {"Content-ID: 1\rX: 2", "Content-ID: \r1", "Content-ID: 1\x01",
+                           "Content-ID: 1\x7f", "Content ID: 1", ": 1", "Content-ID\r: 1"}) {
+    EXPECT_FALSE(parses(line)) << line;
+  }
+  const std::string zero("Content-ID: 1\0", 14);
+  EXPECT_FALSE(parses(zero));
+  const std::string name = "x-ms-meta-a: ";
+  const size_t most = http::kMaxHeadBytes - name.size() - 2;
+  EXPECT_TRUE(parses(name + std::string(most, 'a')));
+  EXPECT_FALSE(parses(name + std::string(most + 1, 'a')));
+
+  const std::string line_end = " HTTP/1.1";
+  const size_t longest = http::kMaxTargetBytes - line_end.size() - 5;
+  EXPECT_TRUE(parse_embedded_request("GET /" + std::string(longest, 'a') + line_end));
+  EXPECT_FALSE(parse_embedded_request("GET /" + std::string(longest + 1, 'a') + line_end));
+  EXPECT_FALSE(parse_embedded_request("GET /a\rb HTTP/1.1"));
 }
 
 TEST(Multipart, OriginsAreStripped) {

@@ -60,6 +60,13 @@ std::string percent_encode(std::string_view text, std::string_view keep) {
   return out.append(text.substr(kept));
 }
 
+bool is_signature(std::string_view parameter) {
+  const size_t equals = parameter.find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto name = form_decode(parameter.substr(0, equals));
+  return name && equals_ignoring_case(*name, "sig");
+}
+
 std::optional<Query> Query::parse(std::string_view raw) {
   Query query;
   while (!raw.empty()) {

@@ -15,6 +15,10 @@ std::optional<std::string> form_decode(std::string_view text);
 // Encodes everything but unreserved characters and those in `keep`.
 std::string percent_encode(std::string_view text, std::string_view keep = {});
 
+// Whether a parameter as sent, "name=value", is the signature of a SAS, however its name is
+// spelled: what is shown of a URL leaves it out.
+bool is_signature(std::string_view parameter);
+
 class Query {
  public:
   struct Parameter {

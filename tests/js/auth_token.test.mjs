@@ -76,3 +76,26 @@ test('delegation keys last at most a week and go to tokens only', async () => {
   await assert.rejects(as().getUserDelegationKey(minutes(0), minutes(8 * 24 * 60)), refused(400, 'InvalidXmlNodeValue'));
   await assert.rejects(owner.getUserDelegationKey(minutes(0), minutes(10)), refused(403, 'AuthenticationFailed'));
 });
+
+test('the parts of a batch inherit its version, so that a token serves for them too', async () => {
+  const { token } = await bearer().getToken();
+  for (const name of ['part-1', 'part-2']) await container.getBlockBlobClient(name).upload('x', 1);
+  const part = (name, headers) => `--b\r\nContent-Type: application/http\r\n\r\nDELETE /${ACCOUNT}/delegated/${name} HTTP/1.1\r\n` +
+    `Authorization: Bearer ${token}\r\n${headers}\r\n\r\n`;
+  const send = async (parts) => {
+    const response = await fetch(`${server.blobUrl}/?comp=batch`, { method: 'POST', body: `${parts}--b--\r\n`,
+      headers: { authorization: `Bearer ${token}`, 'x-ms-version': '2021-12-02', 'content-type': 'multipart/mixed; boundary=b' } });
+    return [...(await response.text()).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+  };
+  assert.deepEqual(await send(part('part-1', '') + part('part-2', 'x-ms-version: 2017-07-29\r\n')), ['202', '403']);
+  assert.equal(await container.getBlobClient('part-2').exists(), true);
+});
+
+test('plain HTTP is told that this port speaks HTTPS', async () => {
+  const { hostname, port } = new URL(server.blobUrl);
+  for (const method of ['GET', 'DELETE', 'OPTIONS']) {
+    const response = await fetch(`http://${hostname}:${port}/${ACCOUNT}?comp=list`, { method });
+    assert.equal(response.status, 400, method);
+    assert.match(await response.text(), /https:\/\//);
+  }
+});

@@ -1,11 +1,11 @@
 // Starting and stopping: what is printed, what is refused and why, signals, the admin pages.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { ACCOUNT, FREE_PORTS, KEY, Server, run } from './server.mjs';
+import { ACCOUNT, FREE_PORTS, KEY, Server, run, tlsFlags } from './server.mjs';
 
 let directory;
 before(async () => (directory = await mkdtemp(path.join(tmpdir(), 'kyanite-startup-'))));
@@ -63,7 +63,7 @@ test('a taken port is named', async () => {
   const result = await run(['--inMemoryPersistence', ...FREE_PORTS, '--blobPort', String(port)]);
   taken.close();
   assert.equal(result.code, 1);
-  assert.match(result.errors, new RegExp(`${port}`));
+  assert.match(result.errors, new RegExp(`${port}.*in use.*--blobPort`));
 });
 
 test('the start-up text has a ready connection string', async () => {
@@ -93,6 +93,36 @@ test('flags without effect and services not served are said in the log', async (
   assert.match(server.log, /disableTelemetry/);
   assert.match(server.log, /smb service is not served/);
   await server.stop();
+});
+
+test('unverified tokens are said at every start, and refused to everybody else', async () => {
+  const tls = await tlsFlags();
+  const server = await Server.start({ flags: ['--oauth', 'basic', ...tls] });
+  assert.match(server.log, /tokens are not verified.*oauth\.jwks/);
+  await server.stop();
+  const debugged = await Server.start({ flags: ['--oauth', 'basic', ...tls, '-d', path.join(directory, 'tokens.log')] });
+  assert.match(debugged.log, /tokens are not verified.*oauth\.jwks/);
+  await debugged.stop();
+  const location = path.join(directory, 'never');
+  const open = await run(['-l', location, ...FREE_PORTS, '--oauth', 'basic', ...tls, '--tableHost', '0.0.0.0'], { AZURITE_ACCOUNTS: 'acme:a2V5' });
+  assert.equal(open.code, 1);
+  assert.match(open.errors, /0\.0\.0\.0.*no key set.*oauth\.jwks.*--config/);
+  await assert.rejects(rm(location), { code: 'ENOENT' });
+});
+
+test('the debug log shows headers, without secrets', async () => {
+  const file = path.join(directory, 'debug.log');
+  const server = await Server.start({ flags: ['-d', file] });
+  const headers = { authorization: 'SharedKey acme:c2VjcmV0', 'x-ms-version': '2021-12-02', 'x-ms-encryption-key': 'c2VjcmV0',
+    'x-ms-copy-source': 'http://h/a?sig=c2VjcmV0&sp=r', 'x-ms-meta-shown': 'plainly' };
+  await fetch(`${server.blobUrl}?comp=list&sig=c2VjcmV0`, { headers });
+  await server.stop();
+  const log = await readFile(file, 'utf8');
+  assert.match(log, /request-headers id=\S+ .*x-ms-meta-shown: plainly/);
+  assert.match(log, /x-ms-copy-source: http:\/\/h\/a\?sig=REDACTED&sp=r/);
+  assert.match(log, /authorization: SharedKey REDACTED/);
+  assert.match(log, /reply-headers id=\S+ .*x-ms-error-code: \w+/);
+  assert.doesNotMatch(log, /c2VjcmV0/);
 });
 
 test('health and metrics', async () => {
