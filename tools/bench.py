@@ -18,6 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "tests" / "torture"), str(ROOT / "tests" / "py")]
 
+import bench_fairness
 import bench_offered
 import bench_rows
 import bench_sizes
@@ -27,7 +28,8 @@ from bench_servers import disk_written_bytes
 
 BUSY_LOAD_PER_CORE = 0.3  # Above this figures are marked as measured on a busy machine.
 SECTIONS = {"start": bench_rows.start, "reads": bench_rows.reads, "writes": bench_rows.writes, "sizes": bench_sizes.sizes,
-            "tables": bench_sizes.tables, "peers": bench_rows.peers, "offered": bench_offered.offered,
+            "tables": bench_sizes.tables, "fairness": bench_fairness.fairness, "peers": bench_rows.peers,
+            "offered": bench_offered.offered,
             "instructions": instructions.section}
 NOT_QUICK = ("offered", "instructions")  # Left out by --quick unless they are named.
 COSTS = {"p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us", "cpu_us": "CPU us", "written": "written B"}

@@ -40,6 +40,13 @@ class SystemClock final : public Clock {
   Time now() const override;
 };
 
+// Until when something may take. Without a clock it has all the time in the world.
+struct Deadline {
+  const Clock* clock = nullptr;
+  Time until;
+  bool over() const { return clock != nullptr && clock->now() >= until; }
+};
+
 // Moves only when told to. Thread-safe.
 class ManualClock final : public Clock {
  public:

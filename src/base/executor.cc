@@ -1,5 +1,8 @@
 #include "base/executor.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace kyanite {
@@ -29,9 +32,16 @@ void wake(std::vector<Wakeup>& wakeups) {
   }
 }
 
-Workers::Workers(int threads) {
+void stand_back() {
+  constexpr int kNice = 15;
+  // A thread has a priority of its own here, POSIX or not. Without it things are only less fair.
+  static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
+}
+
+Workers::Workers(int threads, size_t most_waiting, Priority priority)
+    : most_waiting_(most_waiting) {
   CHECK(threads > 0);
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this, priority] { loop(priority); });
 }
 
 Workers::~Workers() {
@@ -43,23 +53,41 @@ Workers::~Workers() {
   for (auto& thread : threads_) thread.join();
 }
 
-void Workers::submit(std::function<void()> job) {
+bool Workers::submit(std::function<void()> job, Turn turn) {
   {
     std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    if (turn == Turn::kFirst && first_.size() + again_.size() >= most_waiting_) return false;
+    (turn == Turn::kFirst ? first_ : again_).push_back(std::move(job));
   }
   wake_.notify_one();
+  return true;
 }
 
-void Workers::loop() {
+size_t Workers::waiting() const {
+  std::lock_guard lock(mutex_);
+  return first_.size() + again_.size();
+}
+
+std::function<void()> Workers::take() {
+  const bool from_first = again_.empty() || (!first_.empty() && first_is_next_);
+  // Only turns that others had to wait for count.
+  if (!first_.empty() && !again_.empty()) first_is_next_ = !first_is_next_;
+  Jobs& jobs = from_first ? first_ : again_;
+  auto job = std::move(jobs.front());
+  jobs.pop_front();
+  return job;
+}
+
+void Workers::loop(Priority priority) {
+  if (priority == Priority::kStandsBack) stand_back();
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    auto job = std::move(jobs_.front());
-    jobs_.pop_front();
+    wake_.wait(lock, [this] { return stopping_ || !first_.empty() || !again_.empty(); });
+    if (first_.empty() && again_.empty()) return;
+    auto job = take();
     lock.unlock();
     job();
+    job = nullptr;
     lock.lock();
   }
 }

@@ -99,30 +99,61 @@ class Pending {
   std::optional<T> value_;
 };
 
-// Threads for work that may block or burn: cold reads, file writes, checksums of large bodies.
+// From here on this thread only gets what processor time others leave. For work that nobody waits
+// for impatiently, or that would take all it can get.
+void stand_back();
+
+// Threads for work of one kind that may block or burn: cold reads, file writes, scans, checksums of
+// large bodies. Each kind has threads and a queue of its own, so that none waits for another.
 class Workers {
  public:
-  explicit Workers(int threads);
+  static constexpr size_t kMostWaiting = 4096;
+  enum class Priority { kUsual, kStandsBack };
+  // Work in turns submits its next turn as kAgain: jobs that have not had one yet come before those
+  // that have, every other time, so that short work does not wait behind all that is long.
+  enum class Turn { kFirst, kAgain };
+
+  explicit Workers(int threads, size_t most_waiting = kMostWaiting,
+                   Priority priority = Priority::kUsual);
   ~Workers();  // Finishes what was submitted.
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void submit(std::function<void()> job);
+  // False, and the job is dropped, when as many wait as may. A further turn is never refused: there
+  // are no more of them than first turns that were not.
+  [[nodiscard]] bool submit(std::function<void()> job, Turn turn = Turn::kFirst);
 
-  // co_await workers.run(f): f() runs on a worker, its result arrives on the calling executor.
+  // co_await workers.try_run(f): f() runs on a worker, its result arrives on the calling executor;
+  // nothing when too many wait.
   template <class F>
-  auto run(F function) -> Task<decltype(function())> {
+  auto try_run(F function, Turn turn = Turn::kFirst) -> Task<std::optional<decltype(function())>> {
     Pending<decltype(function())> done;
-    submit([&] { done.set(function()); });
+    if (!submit([&] { done.set(function()); }, turn)) co_return std::nullopt;
     co_return co_await done;
   }
 
- private:
-  void loop();
+  // The same for work that only burns: when too many wait, whoever asks does it at once.
+  template <class F>
+  auto run(F function, Turn turn = Turn::kFirst) -> Task<decltype(function())> {
+    Pending<decltype(function())> done;
+    if (!submit([&] { done.set(function()); }, turn)) co_return function();
+    co_return co_await done;
+  }
 
-  std::mutex mutex_;
+  // Jobs that no thread has begun.
+  size_t waiting() const;
+
+ private:
+  using Jobs = std::deque<std::function<void()>>;
+  void loop(Priority priority);
+  std::function<void()> take();  // With the mutex held and a job waiting.
+
+  const size_t most_waiting_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> jobs_;
+  Jobs first_;
+  Jobs again_;
+  bool first_is_next_ = true;  // of the two, when both have jobs
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,9 +1,13 @@
 #include "base/executor.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <future>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -108,7 +112,7 @@ TEST(Workers, FinishWhatWasSubmittedBeforeTheyEnd) {
   std::atomic<int> ran = 0;
   {
     Workers workers(3);
-    for (int i = 0; i < kJobs; ++i) workers.submit([&] { ++ran; });
+    for (int i = 0; i < kJobs; ++i) EXPECT_TRUE(workers.submit([&] { ++ran; }));
   }
   EXPECT_EQ(ran, kJobs);
 }
@@ -117,12 +121,67 @@ TEST(Workers, JobsMaySubmitJobsWhileTheyEnd) {
   std::atomic<int> ran = 0;
   {
     Workers workers(1);
-    workers.submit([&] {
+    EXPECT_TRUE(workers.submit([&] {
       ++ran;
-      workers.submit([&] { ++ran; });
-    });
+      EXPECT_TRUE(workers.submit([&] { ++ran; }));
+    }));
   }
   EXPECT_EQ(ran, 2);
+}
+
+// Keeps the only worker busy until it is let go.
+class Stopper {
+ public:
+  explicit Stopper(Workers& workers) {
+    EXPECT_TRUE(workers.submit([this] {
+      begun_.set_value();
+      go_.get_future().wait();
+    }));
+    begun_.get_future().wait();
+  }
+  void let_go() { go_.set_value(); }
+
+ private:
+  std::promise<void> begun_;
+  std::promise<void> go_;
+};
+
+TEST(Workers, RefuseWhatIsTooMuchButNoFurtherTurn) {
+  std::atomic<int> ran = 0;
+  {
+    Workers workers(1, 3);
+    Stopper stopper(workers);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(workers.submit([&] { ++ran; }));
+    EXPECT_FALSE(workers.submit([&] { ran += 100; }));
+    EXPECT_TRUE(workers.submit([&] { ++ran; }, Workers::Turn::kAgain));
+    EXPECT_EQ(workers.waiting(), 4u);
+    EXPECT_EQ(RunLoop::run(workers.try_run([] { return 1; })), std::nullopt);
+    EXPECT_EQ(RunLoop::run(workers.run([] { return std::this_thread::get_id(); })),
+              std::this_thread::get_id())
+        << "what only burns is done by who asks";
+    stopper.let_go();
+  }
+  EXPECT_EQ(ran, 4);
+}
+
+TEST(Workers, FirstTurnsComeBetweenFurtherOnes) {
+  std::string order;
+  {
+    Workers workers(1);
+    Stopper stopper(workers);
+    for (const char job : {'a', 'b', 'c', 'd'})
+      EXPECT_TRUE(workers.submit([&order, job] { order += job; }, Workers::Turn::kAgain));
+    for (const char job : {'1', '2'}) EXPECT_TRUE(workers.submit([&order, job] { order += job; }));
+    stopper.let_go();
+  }
+  EXPECT_EQ(order, "1a2bcd");
+}
+
+TEST(Workers, ThoseThatStandBackLeaveTheProcessorToOthers) {
+  Workers usual(1);
+  Workers standing_back(1, 1, Workers::Priority::kStandsBack);
+  const auto niceness = [] { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); };
+  EXPECT_GT(RunLoop::run(standing_back.run(niceness)), RunLoop::run(usual.run(niceness)));
 }
 
 TEST(Workers, ServeManyExecutorsAtOnce) {

@@ -137,7 +137,8 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
   const auto space = *container;
   const auto key = head_key(call, space);
   auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await service::load<Blob>(call, key);
     if (!loaded) co_return loaded.error();
     const auto& before = loaded->value;
@@ -160,7 +161,7 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
     if (done) co_return std::move(*reply);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 // The headers that Get Blob and Get Blob Properties share.

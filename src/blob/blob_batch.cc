@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "blob/handlers.h"
 #include "service/body.h"
+#include "service/deadline.h"
 #include "service/service.h"
 #include "wire/multipart.h"
 #include "wire/query.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr size_t kMaxParts = 256;
 constexpr size_t kMaxPartsRead = 50'000;  // More are as good as unreadable.
 constexpr size_t kMaxBatchBytes = 4 * 1024 * 1024;
+constexpr int64_t kMaxSeconds = 120;  // For all parts together; then those that are left fail.
 
 // Parts have no bodies.
 class NoBody final : public http::BodyReader {
@@ -124,9 +126,16 @@ void write_part(wire::MultipartWriter& writer, const http::Reply& reply, std::st
   writer.reply(reply.status, head, body, id);
 }
 
+http::Reply refuse(const Call& call, const wire::Error& error) {
+  http::Reply refusal(error.status);
+  call.service->render(call, error, refusal);
+  return refusal;
+}
+
 }  // namespace
 
 Outcome blob_batch(Call& call) {
+  service::allow_seconds(call, kMaxSeconds);
   auto body = co_await service::read_body(call, kMaxBatchBytes);
   if (!body) co_return body.error();
   const auto split = split_batch(call, *body);
@@ -135,13 +144,12 @@ Outcome blob_batch(Call& call) {
   wire::MultipartWriter writer(out, "batchresponse_" + random_uuid());
   if (const auto parts = parse_batch(call, *split)) {
     for (const auto& part : *parts) {
-      const http::Reply reply = co_await run_part(call, part.request);
+      const http::Reply reply = call.deadline.over() ? refuse(call, Code::kOperationTimedOut)
+                                                     : co_await run_part(call, part.request);
       write_part(writer, reply, part.content_id);
     }
   } else {
-    http::Reply refusal(parts.error().status);
-    call.service->render(call, parts.error(), refusal);
-    write_part(writer, refusal, {});
+    write_part(writer, refuse(call, parts.error()), {});
   }
   writer.close();
   http::Reply reply(202);

@@ -13,7 +13,8 @@ namespace kyanite::blob {
 // `edit(Blob&) -> wire::Result<http::Reply>` may be called again after a conflict.
 template <class Edit>
 Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& checks, Edit edit) {
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
     Blob blob = *found->blob;
@@ -28,7 +29,7 @@ Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& c
     if (done) co_return reply;
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

@@ -134,11 +134,12 @@ Outcome copy_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto source = co_await open_source(call, CopyFamily::kCopyBlob);
     if (!source) co_return source.error();
     if (destination->postponed) co_return *destination->postponed;
-    if (tries == 0) {
+    if (tries.is_first()) {
       if (auto indexed = co_await index_tags(call, order->fresh.tags); !indexed)
         co_return indexed.error();
     }
@@ -150,7 +151,7 @@ Outcome copy_blob(Call& call) {
     auto copied = co_await copy_local(call, *checks, *order, *source, changed);
     if (!changed) co_return copied;
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

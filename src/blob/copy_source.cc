@@ -243,12 +243,13 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
 Task<wire::Result<Taken>> take_source(Call& call, CopyFamily family, const Wanted& wanted) {
   auto claims = decode_claims(call, service::kSourceClaims);
   if (!claims) co_return claims.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto taken = co_await try_take(call, family, wanted, *claims);
     if (!taken) co_return taken.error();
     if (*taken) co_return std::move(**taken);
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 wire::Result<bool> decode_copies_tags(const Call& call) {

@@ -113,7 +113,8 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
 // One snapshot or version named by the request.
 Outcome delete_former(Call& call, const Checks& checks, const service::Asked& tier_conditions,
                       const service::RetentionPolicy& retention) {
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
     auto met = check_blob(call, checks, *found->blob);
@@ -131,7 +132,7 @@ Outcome delete_former(Call& call, const Checks& checks, const service::Asked& ti
     if (done) co_return deleted_reply(!retention.enabled);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 wire::Error not_for_good(std::string_view why) {
@@ -151,7 +152,8 @@ Outcome delete_for_good(Call& call, service::RetentionPolicy retention) {
       wire::parse_iso_date(snapshot ? call.target.snapshot : call.target.version_id);
   const std::string row = snapshot ? snapshot_row(*instant) : version_row(*instant);
   retention.enabled = false;
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await service::load<Blob>(call, head_key(call, *space, row));
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(Code::kBlobNotFound);
@@ -166,7 +168,7 @@ Outcome delete_for_good(Call& call, service::RetentionPolicy retention) {
     if (done) co_return deleted_reply(true);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace

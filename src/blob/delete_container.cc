@@ -17,7 +17,8 @@ Outcome delete_container(service::Call& call) {
   if (!asked) co_return asked.error();
   const auto key = container_key(call);
   auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await service::load<Container>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kContainerNotFound);
@@ -36,7 +37,7 @@ Outcome delete_container(service::Call& call) {
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

@@ -39,12 +39,13 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
 Outcome get_blob(Call& call) {
   auto wanted = service::decode_download(call);
   if (!wanted) co_return wanted.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto reply = co_await try_get_blob(call, *wanted);
     if (!reply) co_return reply.error();
     if (*reply) co_return std::move(**reply);
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

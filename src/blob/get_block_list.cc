@@ -33,20 +33,19 @@ void write_block(wire::XmlWriter& xml, std::string_view id, uint64_t size) {
 Task<wire::Result<bool>> write_uncommitted(Call& call, store::SpaceId space, wire::XmlWriter& xml) {
   bool any = false;
   xml.open("UncommittedBlocks");
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
-    for (; cursor->valid(); cursor->next()) {
-      const auto key = store::Key::from_bytes(std::string(cursor->key()));
-      if (key.row() == kBlocksMark) continue;
-      auto record = cursor->record();
-      if (!record) return record.error();
-      const auto block = store::decode<Block>((*record)->value);
-      if (!block) return store::Error::kCorrupt;
-      write_block(xml, key.row(), block->size);
-      any = true;
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    const auto key = store::Key::from_bytes(std::string(cursor.key()));
+    if (key.row() == kBlocksMark) return true;
+    auto value = cursor.value();
+    if (!value) return value.error();
+    const auto block = store::decode<Block>(*value);
+    if (!block) return store::Error::kCorrupt;
+    write_block(xml, key.row(), block->size);
+    any = true;
+    return true;
+  };
+  auto listed = co_await store::scan(
+      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   xml.close("UncommittedBlocks");
   co_return any;

@@ -73,23 +73,21 @@ Outcome list_containers(Call& call) {
   service::write_page(xml, *page);
   xml.open("Containers");
   std::string next_marker;
-  auto done = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    const auto deleted = include->contains("deleted")
-                             ? std::optional(service::kDeletedContainersFamily)
-                             : std::nullopt;
-    service::DirectoryWalk<Container> walk(call, view, service::kContainersFamily, deleted,
-                                           page->prefix, page->start);
-    for (uint64_t count = 0;; ++count) {
-      auto listed = walk.next();
-      if (!listed) return listed.error();
-      if (!*listed) return {};
-      if (count == page->most) {
-        next_marker = service::write_marker((*listed)->name);
-        return {};
-      }
-      write_container(xml, call, **listed, include->contains("metadata"));
+  uint64_t count = 0;
+  const auto see = [&](const service::Listed<Container>& listed,
+                       const store::View&) -> store::Result<bool> {
+    if (count++ == page->most) {
+      next_marker = service::write_marker(listed.name);
+      return false;
     }
-  });
+    write_container(xml, call, listed, include->contains("metadata"));
+    return true;
+  };
+  const auto deleted = include->contains("deleted")
+                           ? std::optional(service::kDeletedContainersFamily)
+                           : std::nullopt;
+  auto done = co_await service::walk_directory<Container>(
+      call, {service::kContainersFamily, deleted, page->prefix, page->start}, see);
   if (!done) co_return service::storage_error(done.error());
   xml.close("Containers").element("NextMarker", next_marker).close("EnumerationResults");
   http::Reply reply(200);

@@ -152,13 +152,12 @@ Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Co
   auto mark = co_await call.store().get(block_key(space, call.target.object, kBlocksMark));
   if (!mark) co_return service::storage_error(mark.error());
   if (*mark == nullptr) co_return wire::Result<void>();
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
-    for (; cursor->valid(); cursor->next()) {
-      commit.writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    return true;
+  };
+  auto listed = co_await store::scan(
+      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return wire::Result<void>();
 }

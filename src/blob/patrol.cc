@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
+#include "content/graves.h"
 #include "service/directory.h"
 
 namespace kyanite::blob {
@@ -114,28 +115,30 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
   if ((*next)->account != account_ || (*next)->container != container_) key_.clear();
   account_ = (*next)->account;
   container_ = (*next)->container;
+  auto cleared =
+      co_await content::clear_graves(context.store, (*next)->space, kRecordsPerStep, now);
+  if (!cleared) co_return cleared.error();
   std::vector<Due> due;
   bool more = false;
-  auto scanned = co_await context.store.read([&](const store::View& view) -> store::Result<void> {
-    uint64_t count = 0;
-    // Blocks sort before heads; a step may end in either family.
-    for (const store::Family family : {kBlocks, kHeads}) {
-      auto cursor = view.scan(store::Range::family((*next)->space, family));
-      if (!key_.empty())
-        cursor->seek(std::max(key_, store::Range::family((*next)->space, family).from));
-      for (; cursor->valid(); cursor->next()) {
-        if (count++ == kRecordsPerStep) {
-          key_ = cursor->key();
-          more = true;
-          return {};
-        }
-        if (auto judged = judge(*cursor, now, due); !judged) return judged.error();
-      }
-      if (auto status = cursor->status(); !status) return status.error();
+  uint64_t count = 0;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    if (count++ == kRecordsPerStep) {
+      key_ = cursor.key();
+      more = true;
+      return false;
     }
-    return {};
-  });
-  if (!scanned) co_return scanned.error();
+    if (auto judged = judge(cursor, now, due); !judged) return judged.error();
+    return true;
+  };
+  // Blocks sort before heads; a step may end in either family.
+  const std::string from = key_;
+  for (const store::Family family : {kBlocks, kHeads}) {
+    if (more) break;
+    auto range = store::Range::family((*next)->space, family);
+    range.from = std::max(range.from, from);
+    auto scanned = co_await store::scan(context.store, std::move(range), see);
+    if (!scanned) co_return scanned.error();
+  }
   for (const auto& entry : due) {
     if (auto removed = co_await remove_due(context.store, entry); !removed)
       co_return removed.error();

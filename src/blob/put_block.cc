@@ -48,11 +48,11 @@ bool is_counting(std::string_view id) {
 
 Task<wire::Result<void>> check_block_count(Call& call, store::SpaceId space) {
   uint64_t count = 0;
-  auto counted = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
-    for (; cursor->valid() && count <= kMaxUncommittedBlocks; cursor->next()) ++count;
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor&) -> store::Result<bool> {
+    return ++count <= kMaxUncommittedBlocks;
+  };
+  auto counted = co_await store::scan(
+      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
   if (!counted) co_return service::storage_error(counted.error());
   // The mark is one of them.
   if (count > kMaxUncommittedBlocks) {
@@ -69,7 +69,8 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
   const auto mark_key = [&](store::SpaceId space) {
     return block_key(space, call.target.object, kBlocksMark);
   };
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto container = co_await load_container(call);
     if (!container) co_return container.error();
     const auto space = container->space;
@@ -97,7 +98,7 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     if (done) co_return wire::Result<void>();
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 Outcome put_block(Call& call) {

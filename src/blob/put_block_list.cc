@@ -11,6 +11,7 @@
 #include "blob/new_blob.h"
 #include "blob/tag_index.h"
 #include "service/body.h"
+#include "service/deadline.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
@@ -20,6 +21,8 @@ using service::Call;
 using wire::Code;
 
 namespace {
+
+constexpr int64_t kMaxSeconds = 60;  // More than most operations have.
 
 enum class From { kLatest, kCommitted, kUncommitted };
 struct Wanted {
@@ -69,22 +72,21 @@ using Parts = std::map<std::string, Part, std::less<>>;
 Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
                                            store::Commit& commit) {
   Parts parts;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      auto key = store::Key::from_bytes(std::string(cursor->key()));
-      if (key.row() != kBlocksMark) {
-        auto block = store::decode<Block>((*record)->value);
-        if (!block) return store::Error::kCorrupt;
-        parts.emplace(key.row(), Part{0, block->size, *record, std::move(block->key_sha256)});
-      }
-      commit.guards.push_back({key, *record});
-      commit.writes.push_back({std::move(key), nullptr});
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto key = store::Key::from_bytes(std::string(cursor.key()));
+    if (key.row() != kBlocksMark) {
+      auto block = store::decode<Block>((*record)->value);
+      if (!block) return store::Error::kCorrupt;
+      parts.emplace(key.row(), Part{0, block->size, *record, std::move(block->key_sha256)});
     }
-    return cursor->status();
-  });
+    commit.guards.push_back({key, *record});
+    commit.writes.push_back({std::move(key), nullptr});
+    return true;
+  };
+  auto listed = co_await store::scan(
+      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return std::move(parts);
 }
@@ -192,6 +194,7 @@ Outcome put_block_list(Call& call) {
   if (!fresh) co_return fresh.error();
   auto checks = decode_checks(call, kCreates);
   if (!checks) co_return checks.error();
+  service::allow_seconds(call, kMaxSeconds);
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
   auto wanted = parse_block_list(*body);

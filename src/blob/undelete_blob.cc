@@ -17,7 +17,8 @@ Outcome undelete_blob(Call& call) {
   if (!container) co_return container.error();
   const auto space = container->space;
   auto turn = co_await call.context.locks.lock(head_key(call, space).bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     store::Commit commit;
     bool any = false;
     auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
@@ -46,7 +47,7 @@ Outcome undelete_blob(Call& call) {
     if (done) co_return http::Reply(200);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

@@ -118,8 +118,8 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
 // The same pieces under a new id. kConflict when `head`, which names the content, has changed since
 // it was read.
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
-                                  const Content& content, const Place& to,
-                                  const store::Guard& head);
+                                  const Content& content, const Place& to, const store::Guard& head,
+                                  Deadline deadline = {});
 // All leaves go that the content has.
 Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, const Place& place,
                                  const Content& content);
@@ -129,7 +129,8 @@ Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit,
 
 // The pieces of a range, without those that are zeros, clipped to it.
 Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
-                                 uint64_t offset, uint64_t length, const store::Guard& head);
+                                 uint64_t offset, uint64_t length, const store::Guard& head,
+                                 Deadline deadline = {});
 
 // Gathers a body into pieces: small ones inline, larger ones as runs appended to the store as they
 // arrive. With a cipher they are encrypted.
@@ -165,6 +166,8 @@ class Reader {
   // The next bytes; an empty Buffer at the end. With `prefer_file` large parts may come as slices
   // of files.
   Task<store::Result<os::Bytes>> next(bool prefer_file);
+  // How many of the next bytes are zeros that nothing holds, and goes on behind them.
+  store::Result<uint64_t> skip_zeros();
   // The whole range at once if it is inline in one record as it is, without copying: the owner
   // keeps the bytes alive.
   struct Shared {
@@ -177,6 +180,8 @@ class Reader {
   explicit Reader(store::Store& store) : store_(store) {}
   // Makes piece_ the first piece that ends after at_; false when there is none left.
   store::Result<bool> find_piece();
+  // Where the zeros end that begin at at_; at_ itself when there are none.
+  store::Result<uint64_t> end_of_zeros();
   Task<store::Result<os::Bytes>> read_piece(const Piece& piece, bool prefer_file);
 
   store::Store& store_;

@@ -2,21 +2,52 @@
 #include "content/leaves.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/random.h"
 #include "content/content.h"
+#include "content/graves.h"
 
 namespace kyanite::content {
 
 namespace {
 
-// kConflict unless the head still is as expected.
-store::Result<void> check_head(const store::View& view, const store::Guard& head) {
-  auto found = view.get(head.key);
-  if (!found) return found.error();
-  if (!is_expected(*found, head)) return store::Error::kConflict;
-  return {};
+// kConflict unless the head still is as expected. A write to a leaf changes the head in the same
+// commit, and no head ever comes back: leaves read before are those that it names.
+Task<store::Result<void>> check_head(store::Store& store, const store::Guard& head) {
+  auto found = co_await store.get(head.key);
+  if (!found) co_return found.error();
+  if (!is_expected(*found, head)) co_return store::Error::kConflict;
+  co_return store::Result<void>();
+}
+
+// As many are read at once; more in turns with other scans.
+constexpr uint64_t kFewLeaves = 64;
+
+// Shows leaves from a mark on, over one snapshot, until `see` has seen enough. `most` is how many
+// there may be.
+Task<store::Result<void>> see_leaves(store::Store& store, const Place& place, uint64_t content_id,
+                                     uint64_t first, uint64_t most, const store::See& see,
+                                     Deadline deadline) {
+  store::Range range = leaf_range(place, content_id);
+  range.from = leaf_key(place, content_id, first).bytes();
+  if (most > kFewLeaves) co_return co_await store::scan(store, std::move(range), see, deadline);
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(range);
+    for (; cursor->valid(); cursor->next()) {
+      auto goes_on = see(*cursor);
+      if (!goes_on) return goes_on.error();
+      if (!*goes_on) return {};
+    }
+    return cursor->status();
+  };
+  co_return co_await store.read(look);
+}
+
+// How many leaves a content may have.
+uint64_t most_leaves(const Content& content) {
+  return content.sparse ? content.length / kGridBytes + 1 : content.leaves;
 }
 
 uint64_t new_content_id() {
@@ -116,18 +147,16 @@ Task<store::Result<std::vector<GridLeaf>>> touched_leaves(store::Store& store, c
     }
     co_return std::move(leaves);
   }
-  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(leaf_range(place, content_id));
-    for (cursor->seek(leaf_key(place, content_id, first).bytes()); cursor->valid();
-         cursor->next()) {
-      const uint64_t start = leaf_mark(cursor->key());
-      if (start >= end) break;
-      auto record = cursor->record();
-      if (!record) return record.error();
-      leaves.push_back({start, std::move(*record)});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    const uint64_t start = leaf_mark(cursor.key());
+    if (start >= end) return false;
+    auto record = cursor.record();
+    if (!record) return record.error();
+    leaves.push_back({start, std::move(*record)});
+    return true;
+  };
+  const uint64_t most = (end - first) / kGridBytes + 1;
+  auto done = co_await see_leaves(store, place, content_id, first, most, see, {});
   if (!done) co_return done.error();
   co_return std::move(leaves);
 }
@@ -218,32 +247,118 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
   co_return {};
 }
 
-Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
-                                  const Content& content, const Place& to,
-                                  const store::Guard& head) {
-  Content copied = content;
-  if (content.id == 0) co_return copied;
-  copied.id = new_content_id();
-  copied.leaves = 0;
-  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    if (auto same = check_head(view, head); !same) return same.error();
-    auto cursor = view.scan(leaf_range(from, content.id));
-    for (; cursor->valid(); cursor->next()) {
-      const uint64_t mark = leaf_mark(cursor->key());
-      // What was appended after the state that this head names.
-      if (!content.sparse && mark > content.length) break;
-      auto leaf = cursor->record();
-      if (!leaf) return leaf.error();
-      commit.writes.push_back({leaf_key(to, copied.id, mark), *leaf});
-      ++copied.leaves;
+namespace {
+
+// Copies leaves under a new id, a portion at a time. What is found by several looks belongs
+// together if the head is the same before and after.
+class LeafCopy {
+ public:
+  LeafCopy(store::Store& store, const Place& from, const Content& content, const Place& to,
+           Deadline deadline)
+      : store_(store),
+        from_(from),
+        content_(content),
+        to_(to),
+        deadline_(deadline),
+        id_(new_content_id()) {}
+
+  // The last portion becomes part of the commit.
+  Task<store::Result<Content>> run(store::Commit& commit) {
+    const store::See see = [&](const store::View::Cursor& cursor) { return take(cursor); };
+    while (true) {
+      auto seen = co_await see_leaves(store_, from_, content_.id, next_, most_leaves(content_), see,
+                                      deadline_);
+      if (!seen) co_return seen.error();
+      if (!is_full()) break;
+      if (auto put = co_await put_portion(); !put) co_return put.error();
     }
-    return cursor->status();
-  });
-  if (!done) co_return done.error();
-  if (content.sparse) copied.leaves = 0;
-  if (copied.leaves != content.leaves) co_return store::Error::kCorrupt;
+    std::move(portion_.begin(), portion_.end(), std::back_inserter(commit.writes));
+    if (grave_ != nullptr) {
+      commit.guards.push_back({grave_key(to_, id_), grave_});
+      commit.writes.push_back({grave_key(to_, id_), nullptr});
+    }
+    Content copied = content_;
+    copied.id = id_;
+    copied.leaves = content_.sparse ? 0 : count_;
+    co_return copied;
+  }
+
+ private:
+  // Without a time there is none at which a grave could be due: then all is one portion.
+  bool is_full() const {
+    return portion_.size() >= kMaxLeavesPerCommit && deadline_.clock != nullptr;
+  }
+
+  store::Result<bool> take(const store::View::Cursor& cursor) {
+    const uint64_t mark = leaf_mark(cursor.key());
+    // What was appended after the state that this head names.
+    if (!content_.sparse && mark > content_.length) return false;
+    auto leaf = cursor.record();
+    if (!leaf) return leaf.error();
+    portion_.push_back({leaf_key(to_, id_, mark), *leaf});
+    ++count_;
+    next_ = mark + 1;
+    return !is_full();
+  }
+
+  Task<store::Result<void>> put_portion() {
+    if (grave_ == nullptr) {
+      auto grave = to_record(Grave{id_, after_seconds(deadline_.until, kDraftSeconds)});
+      store::Commit dig;
+      dig.guards.push_back({grave_key(to_, id_), nullptr});
+      dig.writes.push_back({grave_key(to_, id_), grave});
+      if (auto dug = co_await store_.commit(std::move(dig)); !dug) co_return dug.error();
+      grave_ = std::move(grave);
+    }
+    store::Commit commit;
+    commit.guards.push_back({grave_key(to_, id_), grave_});
+    commit.writes = std::exchange(portion_, {});
+    co_return co_await store_.commit(std::move(commit));
+  }
+
+  store::Store& store_;
+  const Place from_;
+  const Content content_;
+  const Place to_;
+  const Deadline deadline_;
+  const uint64_t id_;
+  std::vector<store::Write> portion_;
+  store::RecordPtr grave_;  // Null while one commit is enough.
+  uint64_t next_ = 0;
+  uint64_t count_ = 0;
+};
+
+}  // namespace
+
+Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,
+                                  const Content& content, const Place& to, const store::Guard& head,
+                                  Deadline deadline) {
+  if (content.id == 0) co_return content;
+  LeafCopy leaves(store, from, content, to, deadline);
+  auto copied = co_await leaves.run(commit);
+  if (!copied) co_return copied.error();
+  if (auto same = co_await check_head(store, head); !same) co_return same.error();
+  if (copied->leaves != content.leaves) co_return store::Error::kCorrupt;
   co_return copied;
 }
+
+namespace {
+Task<store::Result<void>> remove_leaves(store::Store& store, store::Commit& commit,
+                                        const Place& place, uint64_t content_id, uint64_t most) {
+  const size_t before = commit.writes.size();
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    return commit.writes.size() - before <= kMaxLeavesPerCommit;
+  };
+  auto seen = co_await see_leaves(store, place, content_id, 0, most, see, {});
+  if (!seen) co_return seen.error();
+  if (commit.writes.size() - before > kMaxLeavesPerCommit) {
+    commit.writes.resize(before);
+    commit.writes.push_back({grave_key(place, content_id), to_record(Grave{content_id, {}})});
+  }
+  co_return store::Result<void>();
+}
+}  // namespace
 
 Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, const Place& place,
                                  const Content& content) {
@@ -252,61 +367,52 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, con
     commit.writes.push_back({only_leaf_key(place, content), nullptr});
     co_return {};
   }
-  co_return co_await remove_all(store, commit, place, content.id);
+  co_return co_await remove_leaves(store, commit, place, content.id, most_leaves(content));
 }
 
 Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit, const Place& place,
                                      uint64_t content_id) {
-  auto& writes = commit.writes;
-  co_return co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(leaf_range(place, content_id));
-    for (; cursor->valid(); cursor->next()) {
-      writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
-    }
-    return cursor->status();
-  });
+  co_return co_await remove_leaves(store, commit, place, content_id, UINT64_MAX);
 }
 
-store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view,
-                                                         const Place& place, const Content& content,
-                                                         uint64_t offset, uint64_t length,
-                                                         const store::Guard& head) {
+Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& store, Place place,
+                                                               Content content, uint64_t offset,
+                                                               uint64_t length, store::Guard head,
+                                                               Deadline deadline) {
   std::vector<store::RecordPtr> leaves;
-  if (auto same = check_head(view, head); !same) return same.error();
   const uint64_t end = offset + length;
-  auto cursor = view.scan(leaf_range(place, content.id));
-  // The leaf of the first byte is the grid's, or the first that ends behind it.
-  const uint64_t first = content.sparse ? offset / kGridBytes * kGridBytes : offset + 1;
-  for (cursor->seek(leaf_key(place, content.id, first).bytes()); cursor->valid(); cursor->next()) {
-    const uint64_t mark = leaf_mark(cursor->key());
-    if (content.sparse && mark >= end) break;
-    auto leaf = cursor->record();
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    const uint64_t mark = leaf_mark(cursor.key());
+    if (content.sparse && mark >= end) return false;
+    auto leaf = cursor.record();
     if (!leaf) return leaf.error();
     leaves.push_back(std::move(*leaf));
-    if (!content.sparse && mark >= end) break;
-  }
-  if (auto status = cursor->status(); !status) return status.error();
-  return leaves;
+    return content.sparse || mark < end;
+  };
+  // The leaf of the first byte is the grid's, or the first that ends behind it.
+  const uint64_t first = content.sparse ? offset / kGridBytes * kGridBytes : offset + 1;
+  const uint64_t most = content.sparse ? length / kGridBytes + 2 : content.leaves;
+  auto done = co_await see_leaves(store, place, content.id, first, most, see, deadline);
+  if (!done) co_return done.error();
+  if (auto same = co_await check_head(store, head); !same) co_return same.error();
+  co_return std::move(leaves);
 }
 
 Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
-                                 uint64_t offset, uint64_t length, const store::Guard& head) {
+                                 uint64_t offset, uint64_t length, const store::Guard& head,
+                                 Deadline deadline) {
   Pieces pieces;
   if (content.id == 0 || length == 0) co_return pieces;
-  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto leaves = find_leaves(view, place, content, offset, length, head);
-    if (!leaves) return leaves.error();
-    for (const auto& leaf : *leaves) {
-      auto decoded = decode_pieces(*leaf);
-      if (!decoded) return store::Error::kCorrupt;
-      for (const auto& piece : *decoded) {
-        if (piece.is_zeros() || piece.end() <= offset || piece.offset >= offset + length) continue;
-        pieces.push_back(piece.part(offset, offset + length));
-      }
+  auto leaves = co_await find_leaves(store, place, content, offset, length, head, deadline);
+  if (!leaves) co_return leaves.error();
+  for (const auto& leaf : *leaves) {
+    auto decoded = decode_pieces(*leaf);
+    if (!decoded) co_return store::Error::kCorrupt;
+    for (const auto& piece : *decoded) {
+      if (piece.is_zeros() || piece.end() <= offset || piece.offset >= offset + length) continue;
+      pieces.push_back(piece.part(offset, offset + length));
     }
-    return {};
-  });
-  if (!done) co_return done.error();
+  }
   co_return std::move(pieces);
 }
 

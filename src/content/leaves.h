@@ -39,9 +39,9 @@ inline bool is_expected(const store::RecordPtr& found, const store::Guard& head)
 
 // The leaves that hold bytes of [offset, offset + length), in order; kConflict unless the head is
 // as expected.
-store::Result<std::vector<store::RecordPtr>> find_leaves(const store::View& view,
-                                                         const Place& place, const Content& content,
-                                                         uint64_t offset, uint64_t length,
-                                                         const store::Guard& head);
+Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& store, Place place,
+                                                               Content content, uint64_t offset,
+                                                               uint64_t length, store::Guard head,
+                                                               Deadline deadline);
 
 }  // namespace kyanite::content

@@ -37,13 +37,9 @@ Task<store::Result<std::unique_ptr<Reader>>> Reader::open(store::Store& store, c
     if (*leaf != nullptr) reader->leaves_.push_back(std::move(*leaf));
     co_return std::move(reader);
   }
-  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto leaves = find_leaves(view, place, content, offset, length, head);
-    if (!leaves) return leaves.error();
-    reader->leaves_ = std::move(*leaves);
-    return {};
-  });
-  if (!done) co_return done.error();
+  auto leaves = co_await find_leaves(store, place, content, offset, length, head, {});
+  if (!leaves) co_return leaves.error();
+  reader->leaves_ = std::move(*leaves);
   co_return std::move(reader);
 }
 
@@ -72,23 +68,41 @@ store::Result<bool> Reader::find_piece() {
   }
 }
 
-Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
-  if (at_ == end_) co_return os::Bytes(Buffer());
+store::Result<uint64_t> Reader::end_of_zeros() {
   auto found = find_piece();
-  if (!found) co_return found.error();
+  if (!found) return found.error();
   const Piece* piece = *found ? &pieces_[piece_] : nullptr;
   // Only sparse content may have bytes that no piece holds.
-  if (!sparse_ && (piece == nullptr || piece->offset > at_)) co_return store::Error::kCorrupt;
-  if (piece == nullptr || piece->offset > at_ || piece->is_zeros()) {
-    uint64_t stop = end_;
-    if (piece != nullptr) stop = std::min(stop, piece->offset > at_ ? piece->offset : piece->end());
-    Buffer zeros(std::min<uint64_t>(stop - at_, kChunkBytes));
-    zeros.resize(std::min<uint64_t>(stop - at_, kChunkBytes));
-    std::memset(zeros.data(), 0, zeros.size());
-    at_ += zeros.size();
+  if (!sparse_ && (piece == nullptr || piece->offset > at_)) return store::Error::kCorrupt;
+  if (piece == nullptr) return end_;
+  if (piece->offset > at_) return std::min(end_, piece->offset);
+  return piece->is_zeros() ? std::min(end_, piece->end()) : at_;
+}
+
+store::Result<uint64_t> Reader::skip_zeros() {
+  const uint64_t from = at_;
+  while (at_ < end_) {
+    auto zeros = end_of_zeros();
+    if (!zeros) return zeros.error();
+    if (*zeros == at_) break;
+    at_ = *zeros;
+  }
+  return at_ - from;
+}
+
+Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
+  if (at_ == end_) co_return os::Bytes(Buffer());
+  auto stop = end_of_zeros();
+  if (!stop) co_return stop.error();
+  if (*stop > at_) {
+    const uint64_t count = std::min<uint64_t>(*stop - at_, kChunkBytes);
+    Buffer zeros(count);
+    zeros.resize(count);
+    std::memset(zeros.data(), 0, count);
+    at_ += count;
     co_return os::Bytes(std::move(zeros));
   }
-  const Piece part = piece->part(at_, end_);
+  const Piece part = pieces_[piece_].part(at_, end_);
   at_ = part.end();
   co_return co_await read_piece(part, prefer_file);
 }

@@ -16,6 +16,23 @@ TEST(SparseContent, IsZerosUntilWritten) {
   EXPECT_EQ(object.read(), std::string(3 * kGridBytes, '\0'));
 }
 
+TEST(SparseContent, ZerosCanBePassedOver) {
+  Object object;
+  object.save_sparse(40 * kGridBytes);
+  object.overwrite(5, 4, {inline_piece(5, "data")});
+  object.overwrite(30 * kGridBytes, 4, {inline_piece(30 * kGridBytes, "more")});
+  auto reader = object.open(2, 40 * kGridBytes - 2);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(*(*reader)->skip_zeros(), 3u);
+  EXPECT_EQ(*(*reader)->skip_zeros(), 0u) << "data follows";
+  EXPECT_EQ(store::text_of(*RunLoop::run((*reader)->next(false))), "data");
+  EXPECT_EQ(*(*reader)->skip_zeros(), 30 * kGridBytes - 9);
+  EXPECT_EQ(store::text_of(*RunLoop::run((*reader)->next(false))), "more");
+  EXPECT_EQ(*(*reader)->skip_zeros(), 10 * kGridBytes - 4);
+  EXPECT_EQ(*(*reader)->skip_zeros(), 0u) << "the end";
+  EXPECT_EQ(store::text_of(*RunLoop::run((*reader)->next(false))), "");
+}
+
 TEST(SparseContent, ClearingEverythingLeavesNoRecord) {
   Object object;
   object.save_sparse(3 * kGridBytes);

@@ -1,5 +1,8 @@
 #include "engine/engine.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "engine/announcer.h"
 #include "engine/cache.h"
 #include "engine/codec.h"
@@ -15,17 +18,53 @@ using store::RecordPtr;
 
 namespace {
 
+// Of what a full queue makes of a job.
+template <class T>
+store::Result<T> or_busy(std::optional<store::Result<T>> done) {
+  if (!done) return store::Error::kBusy;
+  return std::move(*done);
+}
+
+// Scans burn as much of the processors as they get, so one is left for those who do not.
+int scan_threads(const Options& options) {
+  if (options.scan_threads > 0) return options.scan_threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+}
+
+// Where scans are looked at: most are over within their first turn, which is like any other read;
+// what goes on stands back.
+struct ScanPlaces {
+  Workers& reads;
+  Workers& scans;
+  std::chrono::microseconds first_turn;
+  std::chrono::microseconds turn;
+};
+
 class EngineSnapshot final : public store::Snapshot {
  public:
-  EngineSnapshot(Records& records, Workers& workers) : kept_(records), workers_(workers) {}
+  EngineSnapshot(Records& records, const ScanPlaces& places) : kept_(records), places_(places) {}
+
   Task<store::Result<void>> read(store::Look look) override {
-    if (auto looked = kept_.look_in_memory(look)) co_return *looked;
-    co_return co_await workers_.run([&] { return kept_.look(look); });
+    if (!long_) {
+      if (auto looked = kept_.look_in_memory(look, long_)) co_return *looked;
+    }
+    co_return co_await scan(std::move(look));
+  }
+
+  Task<store::Result<void>> scan(store::Look look) override {
+    Workers& workers = turns_ == 0 ? places_.reads : places_.scans;
+    const auto time = turns_ == 0 ? places_.first_turn : places_.turn;
+    const auto turn = turns_ > 1 ? Workers::Turn::kAgain : Workers::Turn::kFirst;
+    auto done = co_await workers.try_run([&] { return kept_.look(look, time); }, turn);
+    if (done) ++turns_;
+    co_return or_busy<void>(std::move(done));
   }
 
  private:
   Records::Kept kept_;
-  Workers& workers_;
+  const ScanPlaces& places_;
+  bool long_ = false;  // Has had enough once: others on this thread come first.
+  uint64_t turns_ = 0;
 };
 
 }  // namespace
@@ -37,7 +76,10 @@ struct Engine::Parts {
         room(std::move(opened.room)),
         records(std::move(opened.records)),
         extents(std::move(opened.extents)),
-        workers(options.worker_threads),
+        appends(options.append_threads, options.most_waiting),
+        reads(options.read_threads, options.most_waiting),
+        scans(scan_threads(options), options.most_waiting, Workers::Priority::kStandsBack),
+        scan_places{reads, scans, options.first_scan_turn, options.scan_turn},
         cache(options.record_cache_bytes),
         committer(*records, cache, *room),
         announcer(committer, std::move(opened.standing)),
@@ -51,7 +93,10 @@ struct Engine::Parts {
   std::unique_ptr<Room> room;
   std::unique_ptr<Records> records;
   std::unique_ptr<Extents> extents;
-  Workers workers;
+  Workers appends;
+  Workers reads;
+  Workers scans;
+  const ScanPlaces scan_places;
   RecordCache cache;
   Committer committer;
   Announcer announcer;
@@ -75,18 +120,20 @@ Task<store::Result<RecordPtr>> Engine::get(const store::Key& key) {
   if (found.known) co_return std::move(found.record);
   auto record = parts_->records->get_in_memory(key.bytes());
   if (!record) {
-    record = co_await parts_->workers.run([&] { return parts_->records->get(key.bytes()); });
+    record = or_busy<RecordPtr>(
+        co_await parts_->reads.try_run([&] { return parts_->records->get(key.bytes()); }));
   }
   if (record->ok()) parts_->cache.fill(key.bytes(), **record, found.version);
   co_return std::move(*record);
 }
 
 Task<store::Result<void>> Engine::read(store::Look look) {
-  co_return co_await parts_->workers.run([&] { return parts_->records->read(look); });
+  co_return or_busy<void>(
+      co_await parts_->reads.try_run([&] { return parts_->records->read(look); }));
 }
 
 std::unique_ptr<store::Snapshot> Engine::snapshot() {
-  return std::make_unique<EngineSnapshot>(*parts_->records, parts_->workers);
+  return std::make_unique<EngineSnapshot>(*parts_->records, parts_->scan_places);
 }
 
 Task<store::Result<void>> Engine::commit(store::Commit commit) {
@@ -110,25 +157,24 @@ Task<store::Result<void>> Engine::submit(store::Commit commit) {
 
 Task<store::Result<store::Ref>> Engine::append(Buffer bytes) {
   CHECK(!bytes.empty() && bytes.size() <= store::kMaxRunBytes);
-  co_return co_await parts_->workers.run([&] { return parts_->extents->writer().append(bytes); });
+  co_return or_busy<store::Ref>(
+      co_await parts_->appends.try_run([&] { return parts_->extents->writer().append(bytes); }));
 }
 
 Task<store::Result<os::Bytes>> Engine::read(store::Ref ref, uint32_t offset, uint32_t length,
                                             bool prefer_file) {
-  return parts_->extents->read(parts_->workers, ref, offset, length, prefer_file);
+  return parts_->extents->read(parts_->reads, ref, offset, length, prefer_file);
 }
 
 store::Hold Engine::hold() { return parts_->holds.take(); }
 
 Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
   store::Commit deletes;
-  auto looked = co_await read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid() && deletes.writes.size() < most; cursor->next()) {
-      deletes.writes.push_back({store::Key::from_bytes(std::string(cursor->key())), nullptr});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    deletes.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    return deletes.writes.size() < most;
+  };
+  auto looked = co_await store::scan(*this, std::move(range), see);
   if (!looked) co_return looked.error();
   const size_t count = deletes.writes.size();
   if (count == 0) co_return count;
@@ -160,6 +206,9 @@ Metrics Engine::metrics() const {
   out.sweeps = parts_->sweeper.sweeps();
   out.reclaimed_bytes = parts_->sweeper.reclaimed_bytes();
   out.waiting_commits = parts_->committer.depth() + parts_->syncer.depth();
+  out.waiting_appends = parts_->appends.waiting();
+  out.waiting_reads = parts_->reads.waiting();
+  out.waiting_scans = parts_->scans.waiting();
   out.cache_bytes = parts_->cache.bytes();
   out.extents = swept.extents;
   out.live_bytes = swept.live_bytes;

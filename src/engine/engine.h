@@ -3,11 +3,13 @@
 //
 //   get      record cache, else RocksDB
 //   read     a RocksDB snapshot, on a worker; a kept snapshot also right here, what is in memory
+//   scan     on workers that take turns and stand back
 //   commit   [syncer: bytes durable ->] committer: guards checked, one synced batch for all that
 //            wait -> cache
 //   append   a worker writes the run to an extent
 //   sweep    extents lose what no record lists
 //
+// Workers for appends, for reads and for scans are different ones: docs/decisions/fairness.md.
 // docs/formats/engine.md describes what is on the disk.
 #pragma once
 
@@ -16,6 +18,7 @@
 #include <memory>
 #include <string>
 
+#include "base/executor.h"
 #include "engine/descriptors.h"
 #include "engine/metrics.h"
 #include "store/store.h"
@@ -26,7 +29,13 @@ struct SweepReport;
 
 struct Options {
   std::string location;
-  int worker_threads = 4;
+  int append_threads = 4;
+  int read_threads = 4;
+  int scan_threads = 0;                         // 0: one less than there are processors.
+  size_t most_waiting = Workers::kMostWaiting;  // for each kind of threads
+  // How long a scan keeps a thread from others: first one for reads, then one for scans.
+  std::chrono::microseconds first_scan_turn{500};
+  std::chrono::microseconds scan_turn{2000};
   size_t record_cache_bytes = size_t{256} << 20;
   size_t block_cache_bytes = size_t{64} << 20;
   uint64_t extent_bytes = uint64_t{128} << 20;

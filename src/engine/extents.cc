@@ -52,7 +52,9 @@ Task<store::Result<os::Bytes>> Extents::read(Workers& workers, store::Ref ref, u
   if (auto extent = files_.find(ref.extent)) {
     if (auto bytes = read_in_memory(extent, part)) co_return std::move(*bytes);
   }
-  co_return co_await workers.run([&] { return read_from_disk(part); });
+  auto read = co_await workers.try_run([&] { return read_from_disk(part); });
+  if (!read) co_return Error::kBusy;
+  co_return std::move(*read);
 }
 
 bool Extents::as_file(const Part& part) const {

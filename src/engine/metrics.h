@@ -26,6 +26,9 @@ struct Metrics {
 
   // Gauges.
   uint64_t waiting_commits = 0;
+  uint64_t waiting_appends = 0;
+  uint64_t waiting_reads = 0;
+  uint64_t waiting_scans = 0;
   uint64_t cache_bytes = 0;
   uint64_t extents = 0;     // Those the last sweep looked at.
   uint64_t live_bytes = 0;  // In them, as of then.

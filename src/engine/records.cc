@@ -81,27 +81,44 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
   return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
 }
 
-// What a look in memory has used up. It must not wait for the device, and not keep its thread long.
+// What a look has used up. In memory it must not wait for the device and not keep its thread long;
+// elsewhere it has a time.
 class Budget {
  public:
   static constexpr uint32_t kSeek = 16;  // as many steps as a seek costs
-  static constexpr uint32_t kEnough = 1024;
-  static constexpr uint32_t kMost = 4096;
+  static constexpr uint32_t kEnough = 256;
+  static constexpr uint32_t kMost = 1024;
 
+  static Budget in_memory() { return Budget({}); }
+  static Budget of_time(std::chrono::microseconds time) {
+    return Budget(std::chrono::steady_clock::now() + time);
+  }
+
+  bool must_be_in_memory() const { return !until_; }
   void spend(uint32_t steps) { spent_ += steps; }
-  bool enough() const { return spent_ >= kEnough; }
+  bool enough() {
+    if (!until_) return spent_ >= kEnough;
+    // Asking the clock costs as much as a step.
+    if (++asked_ % kAsksPerClock == 0) late_ = std::chrono::steady_clock::now() >= *until_;
+    return late_;
+  }
   // The look cannot go on in memory: what it does from here on is for nothing.
   void miss() { missed_ = true; }
-  bool missed() const { return missed_ || spent_ > kMost; }
+  bool missed() const { return !until_ ? missed_ || spent_ > kMost : false; }
 
  private:
+  static constexpr uint32_t kAsksPerClock = 8;
+  explicit Budget(std::optional<std::chrono::steady_clock::time_point> until) : until_(until) {}
+
+  const std::optional<std::chrono::steady_clock::time_point> until_;
   uint32_t spent_ = 0;
+  uint32_t asked_ = 0;
+  bool late_ = false;
   bool missed_ = false;
 };
 
 class RecordCursor final : public store::View::Cursor {
  public:
-  // With a budget, in memory only.
   RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range,
                Budget* budget)
       : range_(range), end_(range_.to), budget_(budget) {
@@ -156,11 +173,11 @@ class RecordCursor final : public store::View::Cursor {
 
 class RecordView final : public store::View {
  public:
-  // With a budget, in memory only.
+  // Without a budget a look has all the time.
   RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot, Budget* budget = nullptr)
       : database_(database), budget_(budget) {
     options_.snapshot = snapshot;
-    if (budget_ == nullptr) return;
+    if (budget_ == nullptr || !budget_->must_be_in_memory()) return;
     options_.read_tier = rocksdb::kBlockCacheTier;
     options_.background_purge_on_iterator_cleanup = true;
   }
@@ -359,21 +376,24 @@ const rocksdb::Snapshot* Records::Kept::snapshot(rocksdb::DB& database) {
   return found == records_.kept_.end() ? nullptr : found->second;
 }
 
-store::Result<void> Records::Kept::look(const store::Look& look) {
+store::Result<void> Records::Kept::look(const store::Look& look, std::chrono::microseconds turn) {
   const Reading reading(records_);
   if (!reading.allowed()) return Error::kIo;
   const auto* taken = snapshot(reading.database());
   if (taken == nullptr) return Error::kIo;
-  return look(RecordView(reading.database(), taken));
+  Budget budget = Budget::of_time(turn);
+  return look(RecordView(reading.database(), taken, &budget));
 }
 
-std::optional<store::Result<void>> Records::Kept::look_in_memory(const store::Look& look) {
+std::optional<store::Result<void>> Records::Kept::look_in_memory(const store::Look& look,
+                                                                 bool& enough) {
   const Reading reading(records_, std::try_to_lock);
   if (!reading.allowed()) return std::nullopt;
   const auto* taken = snapshot(reading.database());
   if (taken == nullptr) return Error::kIo;
-  Budget budget;
+  Budget budget = Budget::in_memory();
   auto looked = look(RecordView(reading.database(), taken, &budget));
+  enough = budget.enough();
   if (budget.missed()) return std::nullopt;
   return looked;
 }

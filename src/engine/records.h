@@ -115,11 +115,11 @@ class Records::Kept {
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
 
-  // kIo once a repair has been between two looks.
-  store::Result<void> look(const store::Look& look);
+  // A look has had enough after `turn`. kIo once a repair has been between two looks.
+  store::Result<void> look(const store::Look& look, std::chrono::microseconds turn);
   // As look, without waiting for the device or for a repair and without taking long: nothing when
-  // it would have to. `look` may have run for a while by then.
-  std::optional<store::Result<void>> look_in_memory(const store::Look& look);
+  // it would have to. `look` may have run for a while by then. `enough` tells that it had enough.
+  std::optional<store::Result<void>> look_in_memory(const store::Look& look, bool& enough);
 
  private:
   const rocksdb::Snapshot* snapshot(rocksdb::DB& database);  // Null once it is gone.

@@ -47,7 +47,8 @@ class TestLocation {
   Options options() const {
     Options options;
     options.location = path_;
-    options.worker_threads = 2;
+    options.append_threads = 2;
+    options.read_threads = 2;
     options.extent_bytes = 1 << 20;
     options.sweep_interval = std::chrono::seconds(0);
     options.reserve_bytes = 1 << 20;

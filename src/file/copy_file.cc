@@ -109,7 +109,8 @@ Outcome copy_file(Call& call) {
   if (!order) co_return order.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto source = co_await open_source(call, SourceTrust::kAccount);
     if (!source) co_return source.error();
     if (!source->is_local()) co_return co_await copy_foreign(call, *order, *tree, *path, *source);
@@ -117,7 +118,7 @@ Outcome copy_file(Call& call) {
     auto copied = co_await copy_local(call, *order, *tree, *path, *source, changed);
     if (!changed) co_return copied;
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::file

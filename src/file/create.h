@@ -41,7 +41,8 @@ wire::Result<void> check_replaced(const service::Call& call,
 // Task of it. It may be called again after a conflict.
 template <class Make>
 Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Make make) {
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto way = co_await follow(call, tree, path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree.space(), way->parent(), way->folded);
@@ -73,7 +74,7 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
     if (done) co_return std::move((*creation)->reply);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::file

@@ -57,7 +57,8 @@ Outcome delete_directory(Call& call) {
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
   if (path->empty()) co_return wire::Error(Code::kInvalidOperation);
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto way = co_await follow(call, *tree, *path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree->space(), way->parent(), way->folded);
@@ -82,7 +83,7 @@ Outcome delete_directory(Call& call) {
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::file

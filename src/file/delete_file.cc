@@ -15,7 +15,8 @@ Outcome delete_file(Call& call) {
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto way = co_await follow(call, *tree, *path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree->space(), way->parent(), way->folded);
@@ -37,7 +38,7 @@ Outcome delete_file(Call& call) {
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::file

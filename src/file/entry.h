@@ -55,7 +55,8 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto way = co_await follow(call, *tree, *path);
     if (!way) co_return way.error();
     const auto key = entry_key(tree->space(), way->parent(), way->folded);
@@ -85,7 +86,7 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
     if (done) co_return std::move(*reply);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 // The reply to operations that create or change an entry: its new state.

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "content/content.h"
+#include "content/graves.h"
 #include "file/records.h"
 #include "service/directory.h"
 #include "service/storage.h"
@@ -30,17 +31,15 @@ Task<store::Result<std::vector<store::SpaceId>>> list_spaces(store::Store& store
   std::vector<store::SpaceId> spaces;
   const auto range =
       store::Range::family(service::directory_space(account), service::kSharesFamily);
-  auto listed = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      const auto share = store::decode<Share>((*record)->value);
-      if (!share) return store::Error::kCorrupt;
-      spaces.push_back(share->space);
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    const auto share = store::decode<Share>((*record)->value);
+    if (!share) return store::Error::kCorrupt;
+    spaces.push_back(share->space);
+    return true;
+  };
+  auto listed = co_await store::scan(store, range, see);
   if (!listed) co_return listed.error();
   co_return std::move(spaces);
 }
@@ -49,19 +48,17 @@ Task<store::Result<std::vector<store::SpaceId>>> list_spaces(store::Store& store
 Task<store::Result<std::vector<Former>>> list_unseen(store::Store& store, store::SpaceId space,
                                                      const ShareState& state, uint64_t most) {
   std::vector<Former> unseen;
-  auto listed = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::family(space, kFormer));
-    for (; cursor->valid() && unseen.size() < most; cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      auto entry = store::decode<Entry>((*record)->value);
-      if (!entry) return store::Error::kCorrupt;
-      auto key = store::Key::from_bytes(std::string(cursor->key()));
-      if (!state.shows(entry->generation, until_of(key)))
-        unseen.push_back({std::move(key), *record, std::move(*entry)});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto entry = store::decode<Entry>((*record)->value);
+    if (!entry) return store::Error::kCorrupt;
+    auto key = store::Key::from_bytes(std::string(cursor.key()));
+    if (!state.shows(entry->generation, until_of(key)))
+      unseen.push_back({std::move(key), *record, std::move(*entry)});
+    return unseen.size() < most;
+  };
+  auto listed = co_await store::scan(store, store::Range::family(space, kFormer), see);
   if (!listed) co_return listed.error();
   co_return std::move(unseen);
 }
@@ -98,12 +95,14 @@ Task<store::Result<void>> purge_share(store::Store& store, store::SpaceId space,
 
 }  // namespace
 
-Task<store::Result<void>> purge_former(store::Store& store, std::string_view account,
-                                       uint64_t most) {
+Task<store::Result<void>> purge_former(store::Store& store, std::string_view account, uint64_t most,
+                                       Time now) {
   auto spaces = co_await list_spaces(store, account);
   if (!spaces) co_return spaces.error();
   for (const auto space : *spaces) {
     if (auto purged = co_await purge_share(store, space, most); !purged) co_return purged.error();
+    auto cleared = co_await content::clear_graves(store, space, most, now);
+    if (!cleared) co_return cleared.error();
   }
   co_return store::Result<void>();
 }

@@ -10,20 +10,19 @@ namespace {
 // Older clients are told whole gibibytes.
 constexpr wire::Version kUsageInBytes{20181109};
 
-// The lengths of all files. Every entry is looked at, on a thread that may take its time.
-Task<store::Result<uint64_t>> usage(store::Store& store, store::SpaceId space) {
+// The lengths of all files. Every entry is looked at.
+Task<store::Result<uint64_t>> usage(service::Call& call, store::SpaceId space) {
   uint64_t bytes = 0;
-  auto done = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kEntries, kSharePartition));
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      const auto entry = store::decode<Entry>((*record)->value);
-      if (!entry) return store::Error::kCorrupt;
-      bytes += entry->content.length;
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto value = cursor.value();
+    if (!value) return value.error();
+    const auto entry = store::decode<Entry>(*value);
+    if (!entry) return store::Error::kCorrupt;
+    bytes += entry->content.length;
+    return true;
+  };
+  auto done = co_await store::scan(
+      call.store(), store::Range::rows(space, kEntries, kSharePartition), see, call.deadline);
   if (!done) co_return done.error();
   co_return bytes;
 }
@@ -34,7 +33,7 @@ Outcome get_share_stats(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
-  auto bytes = co_await usage(call.store(), (*share)->space);
+  auto bytes = co_await usage(call, (*share)->space);
   if (!bytes) co_return service::storage_error(bytes.error());
   wire::XmlWriter xml;
   xml.open("ShareStats");

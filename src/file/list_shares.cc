@@ -45,26 +45,25 @@ class ShareList {
     xml_.open("Shares");
   }
 
-  store::Result<void> fill(const store::View& view) {
-    const std::string first_name = page_.start.substr(0, page_.start.find('\0'));
+  // Where the page begins.
+  service::Walk walk() const {
     const auto deleted =
         include_.deleted ? std::optional(service::kDeletedSharesFamily) : std::nullopt;
-    service::DirectoryWalk<Share> walk(call_, view, service::kSharesFamily, deleted, page_.prefix,
-                                       first_name);
-    while (next_.empty()) {
-      auto listed = walk.next();
-      if (!listed) return listed.error();
-      if (!*listed) return {};
-      if ((*listed)->deletion) {
-        if (takes(deletion_place(**listed))) write_deletion(std::move(**listed));
-        continue;
-      }
-      if (include_.snapshots) {
-        if (auto done = write_snapshots(view, **listed); !done) return done;
-      }
-      if (next_.empty() && takes(share_place(**listed))) write_share(**listed);
+    return {service::kSharesFamily, deleted, page_.prefix,
+            page_.start.substr(0, page_.start.find('\0'))};
+  }
+
+  // Whether the page goes on behind this.
+  store::Result<bool> add(Listed& listed, const store::View& view) {
+    if (listed.deletion) {
+      if (takes(deletion_place(listed))) write_deletion(std::move(listed));
+      return next_.empty();
     }
-    return {};
+    if (include_.snapshots) {
+      if (auto done = write_snapshots(view, listed); !done) return done.error();
+    }
+    if (next_.empty() && takes(share_place(listed))) write_share(listed);
+    return next_.empty();
   }
 
   std::string finish() {
@@ -150,8 +149,10 @@ Outcome list_shares(Call& call) {
   ShareList list(call, *page,
                  {include->contains("metadata"), include->contains("snapshots"),
                   include->contains("deleted")});
-  auto done = co_await call.store().read(
-      [&](const store::View& view) -> store::Result<void> { return list.fill(view); });
+  const auto see = [&](Listed& listed, const store::View& view) {
+    return list.add(listed, view);
+  };
+  auto done = co_await service::walk_directory<Share>(call, list.walk(), see);
   if (!done) co_return service::storage_error(done.error());
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");

@@ -55,7 +55,8 @@ Outcome put_range_from_url(Call& call) {
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
   auto claims = service::decode_claims(call, service::kSourceClaims);
   if (!claims) co_return claims.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto taken = co_await try_take(call, **from, *claims);
     if (!taken) co_return taken.error();
     if (!*taken) continue;
@@ -71,7 +72,7 @@ Outcome put_range_from_url(Call& call) {
     }
     co_return co_await write_range(call, *range, &uploaded);
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::file

@@ -225,7 +225,8 @@ Outcome rename(Call& call, Kind kind) {
   if (!tree) co_return tree.error();
   auto order = co_await decode_order(call, *tree, kind);
   if (!order) co_return order.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     Turns turns;
     auto ends = co_await find_ends(call, *tree, *order, turns);
     if (!ends) co_return ends.error();
@@ -244,7 +245,7 @@ Outcome rename(Call& call, Kind kind) {
     }
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace

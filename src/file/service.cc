@@ -71,7 +71,7 @@ Task<void> FileService::tend(service::Context& context) const {
     auto cleaned = co_await service::clean_dead_spaces(
         context.store, name, service::kDeadSharesFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("file: cleaning: ") + describe(cleaned.error()));
-    auto purged = co_await purge_former(context.store, name, kRecordsPerCleaning);
+    auto purged = co_await purge_former(context.store, name, kRecordsPerCleaning, now);
     if (!purged) log_warning(std::string("file: former states: ") + describe(purged.error()));
   }
   co_await copy_runner_.resume(context);

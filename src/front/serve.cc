@@ -4,6 +4,7 @@
 #include "front/front.h"
 #include "front/refuse.h"
 #include "service/admission.h"
+#include "service/deadline.h"
 #include "service/operation.h"
 #include "service/properties.h"
 #include "wire/version.h"
@@ -62,6 +63,7 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   call.operation = *operation;
 
   if (auto allowed = co_await service::authorize(call); !allowed) co_return allowed.error();
+  if (auto timed = service::set_deadline(call); !timed) co_return timed.error();
   if (call.operation->run == nullptr) {
     co_return wire::Error(Code::kNotImplemented)
         .saying(std::string(call.operation->name) + " is not implemented by this server.");

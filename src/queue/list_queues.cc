@@ -19,31 +19,31 @@ Outcome list_queues(service::Call& call) {
   service::write_page(xml, *page);
   xml.open("Queues");
   const auto directory = service::directory_space(call.target.account);
-  const auto range =
-      store::Range::partition_prefix(directory, service::kQueuesFamily, page->prefix);
+  auto range = store::Range::partition_prefix(directory, service::kQueuesFamily, page->prefix);
+  if (!page->start.empty()) {
+    range.from =
+        std::max(range.from, store::Key(directory, service::kQueuesFamily, page->start).bytes());
+  }
   std::string next_marker;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    if (!page->start.empty())
-      cursor->seek(store::Key(directory, service::kQueuesFamily, page->start).bytes());
-    for (uint64_t count = 0; cursor->valid(); cursor->next(), ++count) {
-      const std::string name = store::Key::from_bytes(std::string(cursor->key())).partition();
-      if (count == page->most) {
-        next_marker = service::write_marker(name);
-        break;
-      }
-      xml.open("Queue").element("Name", name);
-      if (with_metadata) {
-        auto record = cursor->record();
-        if (!record) return record.error();
-        const auto queue = store::decode<Queue>((*record)->value);
-        if (!queue) return store::Error::kCorrupt;
-        service::write_metadata(xml, queue->metadata);
-      }
-      xml.close("Queue");
+  uint64_t count = 0;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    const std::string name = store::Key::from_bytes(std::string(cursor.key())).partition();
+    if (count++ == page->most) {
+      next_marker = service::write_marker(name);
+      return false;
     }
-    return cursor->status();
-  });
+    xml.open("Queue").element("Name", name);
+    if (with_metadata) {
+      auto record = cursor.record();
+      if (!record) return record.error();
+      const auto queue = store::decode<Queue>((*record)->value);
+      if (!queue) return store::Error::kCorrupt;
+      service::write_metadata(xml, queue->metadata);
+    }
+    xml.close("Queue");
+    return true;
+  };
+  auto listed = co_await store::scan(call.store(), std::move(range), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   xml.close("Queues").element("NextMarker", next_marker).close("EnumerationResults");
   co_return uncached_document(xml.take());

@@ -28,28 +28,25 @@ store::KeyedLocks::Locking one_at_a_time(const Messages& messages) {
   return messages.locks.lock(std::move(key));
 }
 
-store::Result<void> scan_lane(const store::View& view, const store::Range& range, Time now,
-                              Loaded& loaded) {
-  auto cursor = view.scan(range);
-  for (; cursor->valid(); cursor->next()) {
-    const Position position = position_of(cursor->key());
-    if (loaded.found.size() == kMessagesPerLoad ||
-        loaded.found.size() + loaded.passed == kMostExamined) {
-      loaded.until = position;
-      return {};
-    }
-    const auto record = cursor->record();
-    if (!record && record.error() != store::Error::kCorrupt) return record.error();
-    const auto message =
-        record ? store::decode<MessageExpiry>((*record)->value) : std::optional<MessageExpiry>();
-    if (!message) log_error("queue: message " + position.id.text() + " is damaged, passed over");
-    if (message && message->expires > now) {
-      loaded.found.push_back({position, message->expires});
-    } else {
-      ++loaded.passed;
-    }
+// Whether to go on behind this message.
+store::Result<bool> look_at(const store::View::Cursor& cursor, Time now, Loaded& loaded) {
+  const Position position = position_of(cursor.key());
+  if (loaded.found.size() == kMessagesPerLoad ||
+      loaded.found.size() + loaded.passed == kMostExamined) {
+    loaded.until = position;
+    return false;
   }
-  return cursor->status();
+  const auto record = cursor.record();
+  if (!record && record.error() != store::Error::kCorrupt) return record.error();
+  const auto message =
+      record ? store::decode<MessageExpiry>((*record)->value) : std::optional<MessageExpiry>();
+  if (!message) log_error("queue: message " + position.id.text() + " is damaged, passed over");
+  if (message && message->expires > now) {
+    loaded.found.push_back({position, message->expires});
+  } else {
+    ++loaded.passed;
+  }
+  return true;
 }
 
 }  // namespace
@@ -58,9 +55,12 @@ Task<store::Result<void>> load_more(const Messages& messages, Index::Unknown unk
   const auto turn = co_await one_at_a_time(messages);
   if (!messages.index->begin_load(unknown)) co_return store::Result<void>();
   Loaded loaded;
-  const auto range = lane_range(messages.space, unknown.lane, unknown.from);
-  auto scanned = co_await messages.store.read(
-      [&](const store::View& view) { return scan_lane(view, range, now, loaded); });
+  const store::See see = [&](const store::View::Cursor& cursor) {
+    return look_at(cursor, now, loaded);
+  };
+  auto scanned =
+      co_await store::scan(messages.store, lane_range(messages.space, unknown.lane, unknown.from),
+                           see, messages.deadline);
   if (!scanned) {
     messages.index->abandon_load(unknown.lane);
     co_return scanned.error();
@@ -81,13 +81,14 @@ Task<store::Result<uint64_t>> count_messages(const Messages& messages, Time now)
   const auto turn = co_await one_at_a_time(messages);
   uint64_t total = 0;
   for (const Lane lane : kLanes) {
-    const auto range = lane_range(messages.space, lane, messages.index->begin_count(lane));
     uint64_t beyond = 0;
-    auto counted = co_await messages.store.read([&](const store::View& view) {
-      auto cursor = view.scan(range);
-      for (; cursor->valid(); cursor->next()) ++beyond;
-      return cursor->status();
-    });
+    const store::See see = [&](const store::View::Cursor&) -> store::Result<bool> {
+      ++beyond;
+      return true;
+    };
+    auto counted = co_await store::scan(
+        messages.store, lane_range(messages.space, lane, messages.index->begin_count(lane)), see,
+        messages.deadline);
     if (!counted) {
       messages.index->abandon_load(lane);
       co_return counted.error();

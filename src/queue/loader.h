@@ -14,6 +14,7 @@ struct Messages {
   store::KeyedLocks& locks;
   store::SpaceId space;
   std::shared_ptr<Index> index;
+  Deadline deadline = {};  // of who asks for them
 };
 
 // Makes more of the lane known than was. Those who need it at once wait for one scan.

@@ -182,7 +182,8 @@ Task<wire::Result<Standing>> put(const Messages& messages, std::string text, Tim
 Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time now,
                                                int64_t visibility_s, size_t most) {
   Claims claims(*messages.index);
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(messages.deadline);
+  while (tries.another()) {
     while (auto unknown = claims.fill(now, most)) {
       auto loaded = co_await load_more(messages, *unknown, now);
       if (!loaded) co_return storage_error(loaded.error());
@@ -200,7 +201,7 @@ Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time no
     if (taken) co_return std::move(*taken);
     if (taken.error() != store::Error::kConflict) co_return storage_error(taken.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time now, size_t most) {
@@ -236,7 +237,8 @@ Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time no
 
 Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Time now,
                                     int64_t visibility_s, std::optional<std::string> text) {
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(messages.deadline);
+  while (tries.another()) {
     auto before = co_await find_claimed(messages, ticket, now);
     if (!before) co_return before.error();
     Standing after = before->standing;
@@ -256,11 +258,12 @@ Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Tim
     }
     if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now) {
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(messages.deadline);
+  while (tries.another()) {
     auto found = co_await find_claimed(messages, ticket, now);
     if (!found) co_return found.error();
     const Place& place = found->standing.place;
@@ -277,7 +280,7 @@ Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time no
     }
     if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 Task<store::Result<bool>> is_near_front(const Messages& messages, MessageId id) {

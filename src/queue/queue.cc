@@ -28,7 +28,8 @@ Task<wire::Result<std::shared_ptr<const Queue>>> load_queue(Call& call) {
 }
 
 Messages messages_of(const Call& call, const Queue& queue) {
-  return {call.store(), call.context.locks, queue.space, indexes(call).of(queue.space)};
+  return {call.store(), call.context.locks, queue.space, indexes(call).of(queue.space),
+          call.deadline};
 }
 
 Task<wire::Result<Messages>> open_messages(Call& call) {
@@ -41,7 +42,8 @@ Task<wire::Result<http::Reply>> abandon_messages(Call& call,
                                                  std::optional<Queue> (*replace)(const Queue&)) {
   const auto key = queue_key(call);
   const auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await service::load<Queue>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kQueueNotFound);
@@ -59,7 +61,7 @@ Task<wire::Result<http::Reply>> abandon_messages(Call& call,
     }
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 http::Reply uncached_reply() {

@@ -111,6 +111,9 @@ void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
   counter("kyanite_engine_sweeps_total", metrics.sweeps);
   counter("kyanite_engine_reclaimed_bytes_total", metrics.reclaimed_bytes);
   gauge("kyanite_engine_waiting_commits", metrics.waiting_commits);
+  gauge("kyanite_engine_waiting_appends", metrics.waiting_appends);
+  gauge("kyanite_engine_waiting_reads", metrics.waiting_reads);
+  gauge("kyanite_engine_waiting_scans", metrics.waiting_scans);
   gauge("kyanite_engine_record_cache_bytes", metrics.cache_bytes);
   gauge("kyanite_engine_extents", metrics.extents);
   gauge("kyanite_engine_extent_live_bytes", metrics.live_bytes);

@@ -34,6 +34,7 @@ Task<wire::Result<std::string>> read_body(Call& call, size_t most) {
     auto chunk = co_await body->next();
     if (!chunk) co_return body_error(chunk.error());
     if (chunk->empty()) break;
+    if (call.deadline.over()) co_return wire::Error(wire::Code::kOperationTimedOut);
     if (out.size() + chunk->size() > most) co_return wire::Error(wire::Code::kRequestBodyTooLarge);
     out.append(chunk->view());
   }

@@ -64,6 +64,10 @@ struct Call {
   const Service* service = nullptr;  // The one that serves it.
   store::Hold hold;  // What this request reads stays readable until its last byte is sent.
   Time now;          // One instant for all decisions of the request.
+  // Until when the request may take, and the seconds its client has asked for, 0 for none
+  // (service/deadline.h). Whatever goes on for long, waits or tries again asks whether it is over.
+  Deadline deadline;
+  int64_t asked_s = 0;
 
   std::string request_id;
   std::string version_text;  // as the client sent it; echoed

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "service/admission.h"
+#include "service/deadline.h"
 #include "service/operation.h"
 #include "service/service.h"
 #include "service/storage.h"
@@ -136,6 +137,7 @@ SourceCall::SourceCall(const Call& outer, const http::Url& url, const Service& s
   call_.target.service = service.kind();
   call_.hold = outer.hold;
   call_.now = outer.now;
+  call_.deadline = outer.deadline;
   call_.request_id = outer.request_id;
   call_.version_text = outer.version_text;
   call_.version = outer.version;
@@ -197,8 +199,20 @@ Task<wire::Result<std::optional<Uploaded>>> share_source(Call& call, const conte
   auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
                                                span.count, head, ciphers.from);
   if (!reader) co_return failed(reader.error());
+  allow_transfer(call, span.count);
   content::Writer writer(call.store(), ciphers.to);
   for (uint64_t left = span.count; left > 0;) {
+    if (call.deadline.over()) co_return wire::Error(Code::kOperationTimedOut);
+    if (ciphers.same) {
+      auto zeros = (*reader)->skip_zeros();
+      if (!zeros) co_return storage_error(zeros.error());
+      if (*zeros > 0) {
+        if (!co_await hashes.update_zeros(call.context.workers, *zeros, call.deadline))
+          co_return wire::Error(Code::kOperationTimedOut);
+        left -= *zeros;
+        continue;
+      }
+    }
     auto bytes = co_await (*reader)->next(false);
     if (!bytes) co_return storage_error(bytes.error());
     Buffer& chunk = std::get<Buffer>(*bytes);
@@ -223,11 +237,13 @@ Task<wire::Result<Uploaded>> receive_source(Call& call, http::Fetched& from,
                                             Hashes& hashes, content::CipherPtr cipher) {
   uint64_t skip = range && from.status() == 200 ? range->first : 0;
   const uint64_t end = range && range->last ? *range->last - range->first + 1 : UINT64_MAX;
+  allow_transfer(call, from.length());
   content::Writer writer(call.store(), std::move(cipher));
   Uploaded uploaded;
   while (uploaded.length < end) {
     auto chunk = co_await from.next();
     if (!chunk) co_return fetch_error(chunk.error());
+    if (call.deadline.over()) co_return wire::Error(Code::kOperationTimedOut);
     if (chunk->empty()) break;
     std::string_view bytes = chunk->view();
     const auto skipped = static_cast<size_t>(std::min<uint64_t>(skip, bytes.size()));

@@ -17,15 +17,13 @@ constexpr uint64_t kRecordsPerStep = 1000;
 
 Task<store::Result<std::vector<store::Entry>>> list_dead(store::Store& store, store::Range range) {
   std::vector<store::Entry> dead;
-  auto listed = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      dead.push_back({store::Key::from_bytes(std::string(cursor->key())), *record});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    dead.push_back({store::Key::from_bytes(std::string(cursor.key())), *record});
+    return true;
+  };
+  auto listed = co_await store::scan(store, std::move(range), see);
   if (!listed) co_return listed.error();
   co_return std::move(dead);
 }

@@ -65,18 +65,16 @@ template <class T>
 Task<store::Result<std::vector<Deletion<T>>>> list_deletions(store::Store& store,
                                                              store::Range range) {
   std::vector<Deletion<T>> deletions;
-  auto listed = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      auto value = store::decode<Deleted<T>>((*record)->value);
-      if (!value) return store::Error::kCorrupt;
-      deletions.push_back(
-          {store::Key::from_bytes(std::string(cursor->key())), *record, std::move(*value)});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto value = store::decode<Deleted<T>>((*record)->value);
+    if (!value) return store::Error::kCorrupt;
+    deletions.push_back(
+        {store::Key::from_bytes(std::string(cursor.key())), *record, std::move(*value)});
+    return true;
+  };
+  auto listed = co_await store::scan(store, std::move(range), see);
   if (!listed) co_return listed.error();
   co_return std::move(deletions);
 }
@@ -126,7 +124,8 @@ Task<wire::Result<http::Reply>> restore(Call& call, const Graves& graves, store:
                                         std::string_view version, wire::Code missing,
                                         wire::Code exists, Reply reply) {
   auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < kMaxTries; ++tries) {
+  Tries tries(call);
+  while (tries.another()) {
     auto current = co_await load<T>(call, key);
     if (!current) co_return current.error();
     if (current->value) co_return wire::Error(exists);
@@ -148,7 +147,7 @@ Task<wire::Result<http::Reply>> restore(Call& call, const Graves& graves, store:
     if (done) co_return answer;
     if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 // Moves things whose time is over to the dead, whose spaces are cleaned. Looks at all deletions of
@@ -250,5 +249,46 @@ class DirectoryWalk {
   std::unique_ptr<Cursor> living_;
   std::unique_ptr<Cursor> deleted_;
 };
+
+struct Walk {
+  store::Family living;
+  std::optional<store::Family> deleted;
+  std::string prefix;
+  std::string start;  // The first name to show, empty for the beginning.
+};
+
+// Shows what a DirectoryWalk finds to `see(listed, view)`, which says whether to go on; in turns
+// with other scans.
+template <class T, class See>
+Task<store::Result<void>> walk_directory(const Call& call, Walk walk, See see) {
+  const auto snapshot = call.store().snapshot();
+  bool more = true;
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    DirectoryWalk<T> at(call, view, walk.living, walk.deleted, walk.prefix, walk.start);
+    std::string last;
+    while (more) {
+      auto listed = at.next();
+      if (!listed) return listed.error();
+      if (!*listed) break;
+      // What has one name is seen in one turn.
+      const bool enough = view.enough() && !last.empty();
+      if (enough && (*listed)->name != last) {
+        walk.start = (*listed)->name;
+        return {};
+      }
+      last = (*listed)->name;
+      auto goes_on = see(**listed, view);
+      if (!goes_on) return goes_on.error();
+      more = *goes_on;
+    }
+    more = false;
+    return {};
+  };
+  while (more) {
+    if (call.deadline.over()) co_return store::Error::kTimeout;
+    if (auto looked = co_await snapshot->scan(look); !looked) co_return looked.error();
+  }
+  co_return store::Result<void>();
+}
 
 }  // namespace kyanite::service

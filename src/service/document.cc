@@ -18,29 +18,43 @@ constexpr size_t kBytes = 4 * kChunkBytes - 4 * kPageBytes;  // With the last en
 // A document that is being written.
 class Writing {
  public:
-  Writing(store::Store& store, std::unique_ptr<const Document> document)
-      : document_(std::move(document)), snapshot_(store.snapshot()) {
+  Writing(const Call& call, std::unique_ptr<const Document> document)
+      : document_(std::move(document)),
+        snapshot_(call.store().snapshot()),
+        deadline_(call.deadline) {
     document_->open(xml_);
   }
 
   bool ended() const { return progress_.ended; }
-  // Goes on until so many bytes are written, or the end is.
+  // Goes on until so many bytes are written, or the end is. A page that takes too long ends early,
+  // with a marker, as pages may.
   Task<store::Result<std::vector<Buffer>>> next(size_t bytes) {
     while (!ended() && xml_.bytes() < bytes) {
-      if (!progress_.next.empty()) co_await Executor::yield();
       const auto mark = xml_.mark();
-      Progress reached;
-      const auto looked = co_await snapshot_->read([&](const store::View& view) {
-        xml_.rewind(mark);  // A look may run twice.
-        return write({view, xml_, bytes}, reached);
-      });
-      if (!looked) co_return looked.error();
-      progress_ = std::move(reached);
+      auto written = co_await write_part(bytes, mark);
+      if (written) continue;
+      const bool may_end_early =
+          written.error() == store::Error::kTimeout || written.error() == store::Error::kBusy;
+      if (progress_.next.empty() || !may_end_early) co_return written.error();
+      xml_.rewind(mark);
+      progress_.ended = true;
+      document_->close(xml_, progress_);
     }
     co_return xml_.take_pieces();
   }
 
  private:
+  Task<store::Result<void>> write_part(size_t bytes, wire::XmlWriter::Mark mark) {
+    if (deadline_.over()) co_return store::Error::kTimeout;
+    Progress reached;
+    const store::Look look = [&](const store::View& view) {
+      xml_.rewind(mark);  // A look may run twice.
+      return write({view, xml_, bytes}, reached);
+    };
+    if (auto looked = co_await snapshot_->read(look); !looked) co_return looked.error();
+    progress_ = std::move(reached);
+    co_return store::Result<void>();
+  }
   store::Result<void> write(const Part& part, Progress& reached) const {
     auto written = document_->write_entries(part, progress_);
     if (!written) return written.error();
@@ -51,6 +65,7 @@ class Writing {
 
   const std::unique_ptr<const Document> document_;
   const std::unique_ptr<store::Snapshot> snapshot_;
+  const Deadline deadline_;
   wire::XmlWriter xml_;
   Progress progress_;
 };
@@ -82,7 +97,7 @@ class DocumentStream final : public http::BodyStream {
 
 Task<wire::Result<http::Reply>> reply_with_document(Call& call,
                                                     std::unique_ptr<const Document> document) {
-  auto writing = std::make_unique<Writing>(call.store(), std::move(document));
+  auto writing = std::make_unique<Writing>(call, std::move(document));
   auto begun = co_await writing->next(kFirstBytes);
   if (!begun) co_return storage_error(begun.error());
   http::Reply reply(200);

@@ -18,13 +18,18 @@ const std::string kHead = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?
 // So many entries of so many bytes. Counts how often one was written.
 class Numbers final : public Document {
  public:
-  Numbers(uint64_t count, size_t bytes, uint64_t& written, uint64_t fails_at = UINT64_MAX)
-      : count_(count), text_(bytes, 'x'), written_(written), fails_at_(fails_at) {}
+  Numbers(uint64_t count, size_t bytes, uint64_t& written, uint64_t fails_at = UINT64_MAX,
+          store::Error failure = store::Error::kCorrupt)
+      : count_(count),
+        text_(bytes, 'x'),
+        written_(written),
+        fails_at_(fails_at),
+        failure_(failure) {}
 
   void open(wire::XmlWriter& xml) const override { xml.open("List").open("Entries"); }
   store::Result<Progress> write_entries(const Part& part, const Progress& from) const override {
     for (uint64_t i = from.entries; i < count_; ++i) {
-      if (i == fails_at_) return store::Error::kCorrupt;
+      if (i == fails_at_) return failure_;
       part.xml.element("E", text_);
       ++written_;
       if (part.is_enough()) return Progress{std::to_string(i + 1), i + 1, false};
@@ -40,6 +45,7 @@ class Numbers final : public Document {
   const std::string text_;
   uint64_t& written_;
   const uint64_t fails_at_;
+  const store::Error failure_;
 };
 
 std::string expected(uint64_t count, size_t bytes) {
@@ -135,7 +141,10 @@ class ColdStore final : public store::MemoryStore {
       store::Look halting = [&](const store::View& view) { return look(HaltingView(view, left)); };
       auto looked = co_await below_->read(std::move(halting));
       if (left > 0) co_return looked;
-      co_return co_await workers_.run([&] { return RunLoop::run(below_->read(look)); });
+      co_return co_await scan(look);
+    }
+    Task<store::Result<void>> scan(store::Look look) override {
+      co_return co_await workers_.run([&] { return RunLoop::run(below_->scan(look)); });
     }
 
    private:
@@ -234,6 +243,49 @@ TEST_F(DocumentTest, AnErrorLaterBreaksTheBody) {
   const std::string body = TestAnswer(ask(20'000, 100, 19'999)).body;
   EXPECT_TRUE(body.ends_with("(failed)"));
   EXPECT_EQ(body.find("</Entries>"), std::string::npos);
+}
+
+// How many entries a page shows that ends early, as it should: well-formed, with a marker of the
+// next entry.
+size_t entries_of_early_end(const std::string& body) {
+  size_t count = 0;
+  for (size_t at = 0; (at = body.find("<E>", at)) != std::string::npos; ++at) ++count;
+  const std::string end =
+      "</Entries><Next>" + write_marker(std::to_string(count)) + "</Next></List>";
+  EXPECT_TRUE(body.ends_with(end)) << count << " " << body.substr(body.size() - 100);
+  return count;
+}
+
+TEST_F(DocumentTest, APageThatTakesTooLongEndsEarly) {
+  TestCall test(around_);
+  test.call.deadline = {&around_.clock, after_seconds(around_.clock.now(), 30)};
+  auto reply = RunLoop::run(reply_with_document(
+      test.call, std::make_unique<Numbers>(uint64_t{20'000}, size_t{100}, written_)));
+  ASSERT_TRUE(reply);
+  around_.clock.advance_seconds(30);
+  const size_t shown = entries_of_early_end(TestAnswer(std::move(reply)).body);
+  EXPECT_GT(shown, 0u);
+  EXPECT_LT(shown, 20'000u);
+}
+
+TEST_F(DocumentTest, APageThatFindsNoPlaceInTheQueueEndsEarly) {
+  auto reply = ask(std::make_unique<Numbers>(uint64_t{20'000}, size_t{100}, written_, 19'999,
+                                             store::Error::kBusy));
+  const size_t shown = entries_of_early_end(TestAnswer(std::move(reply)).body);
+  EXPECT_GT(shown, 0u);
+  EXPECT_LT(shown, 20'000u);
+}
+
+TEST_F(DocumentTest, APageWithoutAnyEntryCannotEndEarly) {
+  TestCall late(around_);
+  late.call.deadline = {&around_.clock, around_.clock.now()};
+  auto reply = RunLoop::run(
+      reply_with_document(late.call, std::make_unique<Numbers>(uint64_t{9}, size_t{1}, written_)));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, wire::Code::kOperationTimedOut);
+  reply = ask(std::make_unique<Numbers>(uint64_t{9}, size_t{1}, written_, 0, store::Error::kBusy));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, wire::Code::kServerBusy);
 }
 
 // However often a part is written again on another thread, and whatever is committed meanwhile.

@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/check.h"
 #include "service/http_properties.h"
@@ -34,10 +36,29 @@ Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
     take(bytes);
     co_return;
   }
-  co_await workers.run([&] {
-    take(bytes);
-    return true;
-  });
+  const auto turn = had_turn_ ? Workers::Turn::kAgain : Workers::Turn::kFirst;
+  had_turn_ = true;
+  co_await workers.run(
+      [&] {
+        take(bytes);
+        return true;
+      },
+      turn);
+}
+
+Task<bool> Hashes::update_zeros(Workers& workers, uint64_t count, Deadline deadline) {
+  if (md5_ == nullptr) {
+    crc64_ = wire::crc64_zeros(crc64_, count);
+    co_return true;
+  }
+  static const std::string zeros(kChunkBytes, '\0');
+  while (count > 0) {
+    if (deadline.over()) co_return false;
+    const auto bytes = std::string_view(zeros).substr(0, std::min<uint64_t>(count, zeros.size()));
+    co_await update(workers, bytes);
+    count -= bytes.size();
+  }
+  co_return true;
 }
 
 std::string Hashes::md5() {

@@ -24,6 +24,9 @@ class Hashes {
 
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
+  // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
+  // over first.
+  Task<bool> update_zeros(Workers& workers, uint64_t count, Deadline deadline);
 
   std::string md5();  // 16 bytes; empty without MD5. Once, at the end.
   uint64_t crc64() const { return crc64_; }
@@ -33,6 +36,7 @@ class Hashes {
 
   evp_md_ctx_st* md5_ = nullptr;
   uint64_t crc64_ = 0;
+  bool had_turn_ = false;  // Long bodies let short ones pass.
 };
 
 // The headers by which a client says what the hashes of a body, or of the source of a copy, are.

@@ -168,17 +168,15 @@ Task<store::Result<std::vector<PendingCopy>>> CopyRunner::list_notes(
     store::Store& store, const std::string& account) const {
   std::vector<PendingCopy> copies;
   const auto range = store::Range::family(directory_space(account), notes_);
-  auto listed = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      auto copy = store::decode<PendingCopy>((*record)->value);
-      if (!copy) return store::Error::kCorrupt;
-      copies.push_back(std::move(*copy));
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto copy = store::decode<PendingCopy>((*record)->value);
+    if (!copy) return store::Error::kCorrupt;
+    copies.push_back(std::move(*copy));
+    return true;
+  };
+  auto listed = co_await store::scan(store, range, see);
   if (!listed) co_return listed.error();
   co_return std::move(copies);
 }

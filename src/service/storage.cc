@@ -15,6 +15,10 @@ wire::Error storage_error(store::Error error) {
           .saying("Stored bytes of this resource are damaged.");
     case store::Error::kIo:
       return wire::Code::kInternalError;
+    case store::Error::kBusy:
+      return wire::Code::kServerBusy;
+    case store::Error::kTimeout:
+      return wire::Code::kOperationTimedOut;
   }
   return wire::Code::kInternalError;
 }

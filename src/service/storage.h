@@ -74,13 +74,38 @@ store::RecordPtr to_record(const T& value) {
 // more try is the rule.
 inline constexpr int kMaxTries = 100;
 
+// Counts the tries of a request, from when it is its turn:
+//
+//   Tries tries(call);
+//   while (tries.another()) { ... }
+//   co_return tries.error();
+class Tries {
+ public:
+  explicit Tries(const Call& call) : Tries(call.deadline) {}
+  explicit Tries(const Deadline& deadline) : deadline_(deadline) {}
+  bool another() {
+    late_ = deadline_.over();
+    return !late_ && count_++ < kMaxTries;
+  }
+  bool is_first() const { return count_ == 1; }
+  wire::Error error() const {
+    return late_ ? wire::Code::kOperationTimedOut : wire::Code::kServerBusy;
+  }
+
+ private:
+  const Deadline& deadline_;  // It may be put off between two tries.
+  int count_ = 0;
+  bool late_ = false;
+};
+
 // Read, decide, commit for operations that change one record: `edit` sees the record (absent:
 // nullopt), changes it in place or clears it to delete, and returns the reply to give once the
 // change is durable. It may be called several times.
 template <class T, class Edit>
 Task<wire::Result<http::Reply>> update(Call& call, const store::Key& key, Edit edit) {
   auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < kMaxTries; ++tries) {
+  Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await load<T>(call, key);
     if (!loaded) co_return loaded.error();
     const bool existed = loaded->value.has_value();
@@ -94,7 +119,7 @@ Task<wire::Result<http::Reply>> update(Call& call, const store::Key& key, Edit e
     if (done) co_return reply;
     if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::service

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/started.h"
 #include "service/body.h"
+#include "service/deadline.h"
 #include "service/hashes.h"
 #include "service/storage.h"
 #include "wire/crc64.h"
@@ -96,6 +97,7 @@ Task<wire::Result<void>> receive_all(Upload& upload) {
       if (!taken) failed = taken.error();
     }
     if (!failed && !chunk) failed = body_error(chunk.error());
+    if (!failed && upload.call.deadline.over()) failed = wire::Error(Code::kOperationTimedOut);
     if (failed || chunk->empty()) break;
     taking.emplace(upload.take(std::move(*chunk)));
   }
@@ -113,6 +115,7 @@ Task<wire::Result<Uploaded>> receive_body(Call& call, uint64_t most, Md5 md5,
   if (!framing) co_return framing.error();
   const auto announced = *framing ? (*framing)->content_length : call.request.body->length();
   if (announced && *announced > most) co_return wire::Error(Code::kRequestBodyTooLarge);
+  allow_transfer(call, announced);
 
   Upload upload(call,
                 md5 == Md5::kAlways || !claims->md5.empty() || call.version < wire::kCrc64Replies,

@@ -315,6 +315,55 @@ TEST_P(StoreContract, ErrorsOfASnapshotsLookComeBack) {
   EXPECT_EQ(seen.error(), Error::kCorrupt);
 }
 
+TEST_P(StoreContract, AScanShowsEveryEntryOfItsRangeOnce) {
+  Commit commit;
+  for (int i = 1000; i < 3000; ++i)
+    commit.writes.push_back({key(std::to_string(i)), record_of(std::to_string(i))});
+  ASSERT_TRUE(RunLoop::run(store_.commit(std::move(commit))).ok());
+  int at = 1500;
+  Range range = Range::rows(7, 'r', "p");
+  range.from = key("1500").bytes();
+  range.to = key("2600").bytes();
+  const See see = [&](const View::Cursor& cursor) -> Result<bool> {
+    EXPECT_EQ(std::string(cursor.key()), key(std::to_string(at)).bytes());
+    auto seen = cursor.value();
+    if (!seen) return seen.error();
+    EXPECT_EQ(*seen, std::to_string(at++));
+    return true;
+  };
+  EXPECT_TRUE(RunLoop::run(scan(store_, range, see)).ok());
+  EXPECT_EQ(at, 2600);
+}
+
+TEST_P(StoreContract, AScanEndsWhenItIsToldTo) {
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(put(key(std::to_string(i)), "v"), "ok");
+  int seen = 0;
+  const auto some = [&](const View::Cursor&) -> Result<bool> { return ++seen < 4; };
+  EXPECT_TRUE(RunLoop::run(scan(store_, Range::rows(7, 'r', "p"), some)).ok());
+  EXPECT_EQ(seen, 4);
+  const auto fails = [](const View::Cursor&) -> Result<bool> { return Error::kCorrupt; };
+  const auto failed = RunLoop::run(scan(store_, Range::rows(7, 'r', "p"), fails));
+  EXPECT_EQ(failed.error(), Error::kCorrupt);
+  const auto never = [](const View::Cursor&) -> Result<bool> {
+    ADD_FAILURE() << "nothing is there";
+    return true;
+  };
+  EXPECT_TRUE(RunLoop::run(scan(store_, Range::rows(7, 'r', "none"), never)).ok());
+}
+
+TEST_P(StoreContract, AScanObeysItsDeadline) {
+  ASSERT_EQ(put(key("a"), "v"), "ok");
+  ManualClock clock(Time::from_unix_seconds(1'600'000'000));
+  const Deadline deadline{&clock, after_seconds(clock.now(), 30)};
+  int seen = 0;
+  const auto all = [&](const View::Cursor&) -> Result<bool> { return ++seen > 0; };
+  EXPECT_TRUE(RunLoop::run(scan(store_, Range::rows(7, 'r', "p"), all, deadline)).ok());
+  clock.advance_seconds(30);
+  const auto late = RunLoop::run(scan(store_, Range::rows(7, 'r', "p"), all, deadline));
+  EXPECT_EQ(late.error(), Error::kTimeout);
+  EXPECT_EQ(seen, 1);
+}
+
 TEST_P(StoreContract, ErrorsOfTheLookComeBack) {
   auto seen =
       RunLoop::run(store_.read([](const View&) -> Result<void> { return Error::kCorrupt; }));

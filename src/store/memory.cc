@@ -1,6 +1,7 @@
 #include "store/memory.h"
 
 #include "base/check.h"
+#include "base/executor.h"
 #include "store/checksum.h"
 
 namespace kyanite::store {
@@ -88,9 +89,12 @@ class MemoryStore::KeptSnapshot final : public Snapshot {
     if (records_ == nullptr) {
       std::lock_guard lock(store_.mutex_);
       records_ = store_.records_;
+    } else {
+      co_await Executor::yield();  // Others have their turn.
     }
     co_return look(MemoryView(*records_));
   }
+  Task<Result<void>> scan(Look look) override { return read(std::move(look)); }
 
  private:
   MemoryStore& store_;

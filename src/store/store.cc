@@ -14,8 +14,37 @@ const char* describe(Error error) {
       return "stored bytes do not match their checksum";
     case Error::kIo:
       return "the device failed";
+    case Error::kBusy:
+      return "too many wait for the same";
+    case Error::kTimeout:
+      return "the time was over";
   }
   return "unknown";
+}
+
+Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline) {
+  const auto snapshot = store.snapshot();
+  bool more = true;
+  const Look look = [&](const View& view) -> Result<void> {
+    auto cursor = view.scan(range);
+    for (; cursor->valid(); cursor->next()) {
+      auto goes_on = see(*cursor);
+      if (!goes_on) return goes_on.error();
+      more = *goes_on;
+      if (!more) return {};
+      if (view.enough()) {
+        range.from = std::string(cursor->key()) + '\0';
+        return {};
+      }
+    }
+    more = false;
+    return cursor->status();
+  };
+  while (more) {
+    if (deadline.over()) co_return Error::kTimeout;
+    if (auto looked = co_await snapshot->scan(look); !looked) co_return looked.error();
+  }
+  co_return Result<void>();
 }
 
 void check_well_formed(const Commit& commit) {

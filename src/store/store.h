@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "os/file.h"
@@ -33,6 +34,9 @@ enum class Error {
   kFull,      // No space on the device; nothing was written. Works again once there is space.
   kCorrupt,   // Stored bytes do not match their checksum. They are never returned.
   kIo,        // The device failed, or an earlier failure stopped writing; nothing was acknowledged.
+  kBusy,      // Too many wait for the same already; nothing was begun. Works again once there are
+              // fewer.
+  kTimeout,   // The time that the caller gave was over before the end.
 };
 const char* describe(Error error);
 
@@ -102,7 +106,8 @@ class View {
   virtual ~View() = default;
   virtual Result<RecordPtr> get(const Key& key) const = 0;
   virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
-  // Others wait for this thread: a look that can go on in another one ends soon.
+  // Others wait for this thread: a look that can go on in another one ends soon. Asked once for
+  // each entry. Never true in looks that cannot (Store::read).
   virtual bool enough() const { return false; }
 };
 using Look = std::function<Result<void>(const View&)>;
@@ -114,9 +119,13 @@ class Snapshot {
   virtual ~Snapshot() = default;
 
   // Runs `look` right here when all it asks for is in memory and not too much. Else `look` sees an
-  // error, what it returns is dropped, and it runs once more on a thread that may block. kIo when
-  // the store was repaired after the first look.
+  // error, what it returns is dropped, and it runs once more as by scan(). A look that has had
+  // enough and is followed by another one goes on there, too.
   virtual Task<Result<void>> read(Look look) = 0;
+  // Runs `look` once, on a thread that may block, in turn with others: a look that goes on for long
+  // although it has had enough keeps them waiting. kBusy when too many wait, but never after the
+  // third look; kIo when the store was repaired after the first.
+  virtual Task<Result<void>> scan(Look look) = 0;
 };
 
 // While a Hold lives, no bytes reachable from records committed at or after its creation are
@@ -139,7 +148,8 @@ class Store {
   // The last committed record. Completes without suspending when the record is in memory.
   virtual Task<Result<RecordPtr>> get(const Key& key) = 0;
 
-  // Runs `look` over one snapshot, on a thread that may block.
+  // Runs `look` over one snapshot, on a thread that may block. For looks at one object, or a few
+  // records: what may be long is scanned (below), or looked at in parts over a Snapshot.
   virtual Task<Result<void>> read(Look look) = 0;
   virtual std::unique_ptr<Snapshot> snapshot() = 0;
 
@@ -165,6 +175,11 @@ class Store {
   // is empty, so callers repeat until then.
   virtual Task<Result<size_t>> erase(Range range, size_t most) = 0;
 };
+
+// Shows every entry of a range, in order and over one snapshot, to `see`, which says whether to go
+// on. Takes turns with other scans. kTimeout when the deadline is over before the range is.
+using See = std::function<Result<bool>(const View::Cursor&)>;
+Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline = {});
 
 // Stops the process unless the commit keeps the rules above: keys of one partition, no empty
 // values.

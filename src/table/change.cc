@@ -217,9 +217,10 @@ Task<Result<std::vector<Changed>, Refusal>> apply_changes(Call& call, store::Spa
   const bool guess = std::all_of(changes.begin(), changes.end(),
                                  [](const Change& change) { return change.verb == Verb::kInsert; });
   std::vector<store::KeyedLocks::Guard> turns;
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     std::vector<store::RecordPtr> before(keys.size());
-    if (!guess || tries > 0) {
+    if (!guess || !tries.is_first()) {
       if (turns.empty()) turns = co_await lock_all(call, keys);
       auto records = co_await read_all(call, keys);
       if (!records) co_return Refusal{0, service::storage_error(records.error())};
@@ -232,7 +233,7 @@ Task<Result<std::vector<Changed>, Refusal>> apply_changes(Call& call, store::Spa
     if (done.error() != store::Error::kConflict)
       co_return Refusal{0, service::storage_error(done.error())};
   }
-  co_return Refusal{0, wire::Error(Code::kServerBusy)};
+  co_return Refusal{0, tries.error()};
 }
 
 }  // namespace kyanite::table

@@ -16,7 +16,8 @@ Outcome delete_table(service::Call& call) {
   if (name.empty()) co_return wire::Error(wire::Code::kMethodNotAllowed);
   const auto key = table_key(call, name);
   auto turn = co_await call.context.locks.lock(key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  service::Tries tries(call);
+  while (tries.another()) {
     auto loaded = co_await service::load<Table>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kResourceNotFound);
@@ -30,7 +31,7 @@ Outcome delete_table(service::Call& call) {
     if (done) co_return empty_reply();
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
   }
-  co_return wire::Error(wire::Code::kServerBusy);
+  co_return tries.error();
 }
 
 }  // namespace kyanite::table

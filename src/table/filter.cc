@@ -25,6 +25,30 @@ bool holds(Relation relation, std::partial_ordering order) {
   return false;
 }
 
+bool Filter::matches(const Node& node, const Row& row) const {
+  switch (node.kind) {
+    case Node::Kind::kAnd:
+      for (size_t child : node.children) {
+        if (!matches(nodes_[child], row)) return false;
+      }
+      return true;
+    case Node::Kind::kOr:
+      for (size_t child : node.children) {
+        if (matches(nodes_[child], row)) return true;
+      }
+      return false;
+    case Node::Kind::kNot:
+      return !matches(nodes_[node.children.front()], row);
+    case Node::Kind::kCompare: {
+      const auto& value = row[node.column];
+      return value && holds(node.relation, compare(*value, node.literal.value()));
+    }
+    case Node::Kind::kConstant:
+      return node.constant;
+  }
+  return false;
+}
+
 // Recursive descent, one token ahead. After the first error every step returns at once.
 class FilterParser {
  public:
@@ -58,6 +82,7 @@ class FilterParser {
   }
   size_t add(Node node) {
     if (filter_.nodes_.size() == Filter::kMaxNodes) return fail();
+    if (node.kind == Node::Kind::kCompare) node.column = filter_.columns_.add(node.property);
     filter_.nodes_.push_back(std::move(node));
     return filter_.nodes_.size() - 1;
   }

@@ -1,4 +1,5 @@
 // $filter: parsed once, evaluated against every row that the key ranges (table/plan.h) let through.
+// Of a row it sees the columns that it asks about, each once.
 //
 //   or      := and ('or' and)*
 //   and     := unary ('and' unary)*
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "table/columns.h"
 #include "table/value.h"
 #include "wire/error.h"
 
@@ -45,6 +47,7 @@ class Filter {
     Kind kind = Kind::kConstant;
     std::vector<size_t> children;  // kAnd, kOr: at least two; kNot: one; indices of nodes
     std::string property;          // kCompare
+    size_t column = 0;             // The number of it among columns().
     Relation relation = Relation::kEq;
     Literal literal;
     bool constant = true;  // kConstant
@@ -53,12 +56,11 @@ class Filter {
   // 400 InvalidInput with the position when the text is no filter.
   static wire::Result<Filter> parse(std::string_view text);
 
-  // `source.find(name)` is the value of a property: an Entity, or what else rows are.
-  template <class Source>
-  bool matches(const Source& source) const {
-    return matches(nodes_[root_], source);
-  }
+  const Columns& columns() const { return columns_; }
+  // A row of columns().
+  bool matches(const Row& row) const { return matches(nodes_[root_], row); }
 
+  size_t size() const { return nodes_.size(); }
   const Node& node(size_t index) const { return nodes_[index]; }
   const Node& root() const { return nodes_[root_]; }
   std::vector<Node>& nodes() { return nodes_; }
@@ -66,31 +68,9 @@ class Filter {
  private:
   friend class FilterParser;
 
-  template <class Source>
-  bool matches(const Node& node, const Source& source) const {
-    switch (node.kind) {
-      case Node::Kind::kAnd:
-        for (size_t child : node.children) {
-          if (!matches(nodes_[child], source)) return false;
-        }
-        return true;
-      case Node::Kind::kOr:
-        for (size_t child : node.children) {
-          if (matches(nodes_[child], source)) return true;
-        }
-        return false;
-      case Node::Kind::kNot:
-        return !matches(nodes_[node.children.front()], source);
-      case Node::Kind::kCompare: {
-        const std::optional<Value> value = source.find(node.property);
-        return value && holds(node.relation, compare(*value, node.literal.value()));
-      }
-      case Node::Kind::kConstant:
-        return node.constant;
-    }
-    return false;
-  }
+  bool matches(const Node& node, const Row& row) const;
 
+  Columns columns_;
   std::vector<Node> nodes_;
   size_t root_ = 0;
 };

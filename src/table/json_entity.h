@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "table/columns.h"
 #include "table/entity.h"
 #include "wire/error.h"
 #include "wire/json.h"
@@ -40,7 +41,7 @@ struct EntityShape {
   std::string_view endpoint;  // "http://host/account/"
   std::string_view account;
   std::string_view table;
-  std::optional<std::vector<std::string_view>> select;  // Nothing: all properties.
+  std::optional<Columns> select;  // Nothing: all properties.
 };
 
 // The members of one entity, within an object opened by the caller.

@@ -14,7 +14,10 @@ std::string written(const EntityInput& input, Metadata metadata,
   std::string out;
   wire::JsonWriter json(out);
   json.begin_object();
-  write_entity(json, {metadata, "http://h/acct/", "acct", "People", std::move(select)}, *entity);
+  write_entity(json,
+               {metadata, "http://h/acct/", "acct", "People",
+                select ? std::optional(Columns(*select)) : std::nullopt},
+               *entity);
   json.end_object();
   return out;
 }

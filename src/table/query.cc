@@ -8,13 +8,13 @@ namespace kyanite::table {
 namespace {
 using service::Call;
 
-std::optional<std::vector<std::string_view>> decode_select(const Call& call) {
-  auto names = split_list(call.query.get("$select"));
+std::optional<Columns> decode_select(const Call& call) {
+  const auto names = split_list(call.query.get("$select"));
   if (names.empty()) return {};
   for (const std::string_view name : names) {
     if (name == "*") return {};
   }
-  return names;
+  return Columns(names);
 }
 
 wire::Result<std::optional<auth::EntityKeys>> decode_start(const Call& call) {
@@ -53,10 +53,12 @@ std::string metadata_url(const Call& call, const EntityQuery& query, std::string
   std::string url = call.endpoint + "$metadata#" + call.target.container;
   url.append(element);
   if (query.select) {
-    url.append("&$select=");
-    for (size_t i = 0; i < query.select->size(); ++i) {
-      if (i > 0) url.push_back(',');
-      url.append((*query.select)[i]);
+    url.append("&$select");
+    char separator = '=';
+    for (const std::string& name : query.select->names()) {
+      url.push_back(separator);
+      url.append(name);
+      separator = ',';
     }
   }
   return url;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "auth/target.h"
 #include "service/call.h"
@@ -16,12 +15,14 @@ namespace kyanite::table {
 
 inline constexpr size_t kMaxEntitiesPerPage = 1000;
 inline constexpr int64_t kMaxSecondsPerPage = 5;
+// Of those, as many may be spent looking at entities rather than waiting for a turn.
+inline constexpr int64_t kMaxSecondsOfLooking = 1;
 // Pages of large entities end earlier, so that a reply stays small.
 inline constexpr size_t kMaxBytesPerPage = 4 * 1024 * 1024;
 
 struct EntityQuery {
   Metadata metadata = Metadata::kMinimal;
-  std::optional<std::vector<std::string_view>> select;
+  std::optional<Columns> select;
   std::optional<Filter> filter;
   size_t most = kMaxEntitiesPerPage;
   std::optional<auth::EntityKeys> start;  // the first entity that may be returned

@@ -18,13 +18,13 @@ using service::Call;
 constexpr size_t kMaxTablesPerPage = 1000;
 constexpr std::string_view kTableName = "TableName";
 
-struct TableRow {
-  std::string_view lower_name;
-  std::optional<Value> find(std::string_view property) const {
-    if (property != kTableName) return {};
-    return Value::of_string(lower_name);
+bool matches(const Filter& filter, std::string_view lower_name) {
+  Row row(filter.columns().names().size());
+  for (size_t column = 0; column < row.size(); ++column) {
+    if (filter.columns().names()[column] == kTableName) row[column] = Value::of_string(lower_name);
   }
-};
+  return filter.matches(row);
+}
 
 wire::Result<std::optional<Filter>> decode_filter(const Call& call) {
   const auto text = call.query.find("$filter");
@@ -70,26 +70,26 @@ struct Found {
   bool full = false;
 };
 
-store::Result<Found> list(const Call& call, const Page& page, const store::View& view) {
-  const auto range =
+Task<store::Result<Found>> list(const Call& call, const Page& page) {
+  auto range =
       store::Range::family(service::directory_space(call.target.account), service::kTablesFamily);
+  range.from = std::max(range.from, page.start);
   Found found;
-  if (page.most == 0) return found;
-  auto cursor = view.scan(range);
-  if (!page.start.empty()) cursor->seek(page.start);
-  for (; cursor->valid(); cursor->next()) {
-    const std::string lower = store::Key::from_bytes(std::string(cursor->key())).partition();
-    if (page.filter && !page.filter->matches(TableRow{lower})) continue;
-    auto record = cursor->record();
+  if (page.most == 0) co_return found;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    const std::string lower = store::Key::from_bytes(std::string(cursor.key())).partition();
+    if (page.filter && !matches(*page.filter, lower)) return true;
+    auto record = cursor.record();
     if (!record) return record.error();
     auto table = store::decode<Table>((*record)->value);
     if (!table) return store::Error::kCorrupt;
     found.names.push_back(std::move(table->name));
     found.full = found.names.size() == page.most;
-    if (found.full) break;
-  }
-  if (auto status = cursor->status(); !status) return status.error();
-  return found;
+    return !found.full;
+  };
+  auto listed = co_await store::scan(call.store(), std::move(range), see, call.deadline);
+  if (!listed) co_return listed.error();
+  co_return std::move(found);
 }
 
 Outcome query_one(Call& call) {
@@ -108,14 +108,8 @@ Outcome query_tables(Call& call) {
   if (!call.target.container.empty()) co_return co_await query_one(call);
   auto page = decode_page(call);
   if (!page) co_return page.error();
-  Found found;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto result = list(call, *page, view);
-    if (!result) return result.error();
-    found = std::move(*result);
-    return {};
-  });
-  if (!listed) co_return service::storage_error(listed.error());
+  auto found = co_await list(call, *page);
+  if (!found) co_return service::storage_error(found.error());
 
   std::string body;
   wire::JsonWriter json(body);
@@ -123,15 +117,15 @@ Outcome query_tables(Call& call) {
   if (page->metadata != Metadata::kNone)
     json.member("odata.metadata", call.endpoint + "$metadata#Tables");
   json.key("value").begin_array();
-  for (const auto& name : found.names) {
+  for (const auto& name : found->names) {
     json.begin_object();
     write_table(json, call, page->metadata, name);
     json.end_object();
   }
   json.end_array().end_object();
   http::Reply reply = json_reply(200, page->metadata, std::move(body));
-  if (found.full)
-    reply.header("x-ms-continuation-NextTableName", encode_token(ascii_lower(found.names.back())));
+  if (found->full)
+    reply.header("x-ms-continuation-NextTableName", encode_token(ascii_lower(found->names.back())));
   co_return reply;
 }
 

@@ -169,6 +169,65 @@ TEST_F(TableServiceTest, APageTakesAtMostFiveSeconds) {
   EXPECT_GT(pages, 1);
 }
 
+// Has no place for scans after so many looks.
+class CrowdedStore final : public store::MemoryStore {
+ public:
+  std::unique_ptr<store::Snapshot> snapshot() override {
+    class Crowded final : public store::Snapshot {
+     public:
+      Crowded(std::unique_ptr<Snapshot> below, int looks)
+          : below_(std::move(below)), left_(looks) {}
+      Task<store::Result<void>> read(store::Look look) override {
+        if (left_-- == 0) co_return store::Error::kBusy;
+        co_return co_await below_->read(std::move(look));
+      }
+      Task<store::Result<void>> scan(store::Look look) override { return read(std::move(look)); }
+
+     private:
+      const std::unique_ptr<Snapshot> below_;
+      int left_;
+    };
+    return std::make_unique<Crowded>(MemoryStore::snapshot(), looks);
+  }
+  int looks = 1'000'000;
+};
+
+TEST_F(TableServiceTest, APageEndsEarlyWhereTooManyScan) {
+  CrowdedStore store;
+  service::Context crowded{store, around_.locks, around_.workers, around_.clock, around_.accounts};
+  context_ = &crowded;
+  ASSERT_EQ(ask("POST", "Tables", "", R"({"TableName":"People"})").status, 201);
+  for (int i = 0; i < 500; ++i) insert("p", std::to_string(1000 + i));
+  const std::string all = rows(ask("GET", "People()"));
+  store.looks = 2;
+  std::string paged;
+  std::string token;
+  int pages = 0;
+  do {
+    const Answer page = ask("GET", "People()", token.empty() ? token : token.substr(1));
+    ASSERT_EQ(page.status, 200);
+    paged += rows(page);
+    token = next(page);
+    ++pages;
+  } while (!token.empty());
+  EXPECT_EQ(paged, all);
+  EXPECT_GT(pages, 2);
+  store.looks = 0;
+  EXPECT_EQ(ask("GET", "People()").code, "ServerBusy");
+}
+
+TEST_F(TableServiceTest, AQueryObeysItsDeadline) {
+  for (int i = 0; i < 500; ++i) insert("p", std::to_string(1000 + i));
+  const SlowClock clock;
+  service::Context slow{around_.memory, around_.locks, around_.workers, clock, around_.accounts};
+  context_ = &slow;
+  timeout_s_ = 2;
+  const Answer page = ask("GET", "People()", "$filter=none%20eq%201");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(rows(page), "");
+  EXPECT_NE(next(page), "");
+}
+
 TEST_F(TableServiceTest, QueriesSelectAndAnnotate) {
   insert("p", "r", R"(,"a":1,"l":"5","l@odata.type":"Edm.Int64")");
   const Answer page =

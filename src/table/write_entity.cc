@@ -82,11 +82,14 @@ void write_timestamp(wire::JsonWriter& json, Metadata metadata, Time timestamp) 
 
 // In the order asked for; what the entity does not have is null.
 void write_selected(wire::JsonWriter& json, const EntityShape& shape, const Entity& entity) {
-  for (const std::string_view wanted : *shape.select) {
+  Row row;
+  shape.select->load(entity, row);
+  for (size_t column = 0; column < row.size(); ++column) {
+    const std::string_view wanted = shape.select->names()[column];
     if (wanted == kTimestamp) {
       write_timestamp(json, shape.metadata, entity.timestamp);
-    } else if (const auto value = entity.find(wanted)) {
-      write_property(json, shape.metadata, {wanted, *value});
+    } else if (row[column]) {
+      write_property(json, shape.metadata, {wanted, *row[column]});
     } else {
       json.key(wanted).null();
     }

@@ -146,6 +146,29 @@ uint64_t crc64(uint64_t crc, std::string_view bytes) {
   return ~run(~crc, bytes.data(), bytes.size());
 }
 
+namespace {
+// The product modulo P of two reflected polynomials.
+uint64_t multiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  for (; a != 0; a <<= 1) {
+    if ((a >> 63) != 0) product ^= b;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kPolynomial : 0);  // times x
+  }
+  return product;
+}
+}  // namespace
+
+// A zero byte multiplies the state by x^8.
+uint64_t crc64_zeros(uint64_t crc, uint64_t count) {
+  uint64_t state = ~crc;
+  uint64_t power = uint64_t{1} << (63 - 8);  // x^8, then its square, the square of that...
+  for (; count > 0; count >>= 1) {
+    if ((count & 1) != 0) state = multiply(state, power);
+    power = multiply(power, power);
+  }
+  return ~state;
+}
+
 std::string crc64_text(uint64_t crc) {
   char bytes[8];
   std::memcpy(bytes, &crc, 8);

@@ -10,6 +10,9 @@ namespace kyanite::wire {
 // Continues from `crc`; 0 starts. crc64(crc64(0, a), b) == crc64(0, ab).
 uint64_t crc64(uint64_t crc, std::string_view bytes);
 
+// Continues by so many zero bytes, in a time that does not depend on their number.
+uint64_t crc64_zeros(uint64_t crc, uint64_t count);
+
 // As headers carry it: base64 of the eight bytes, least significant first.
 std::string crc64_text(uint64_t crc);
 

@@ -32,6 +32,18 @@ TEST(Crc64, EveryLengthAndAlignmentAgreesWithTheDefinition) {
   }
 }
 
+TEST(Crc64, ZerosNeedNotBeWalked) {
+  for (const size_t count : {0, 1, 7, 8, 127, 512, 1'000'000}) {
+    for (const std::string before : {"", "abc"}) {
+      const uint64_t crc = crc64(0, before);
+      EXPECT_EQ(crc64_zeros(crc, count), crc64(crc, std::string(count, '\0'))) << count;
+    }
+  }
+  // So many that walking them would take minutes.
+  constexpr uint64_t kHalf = uint64_t{1} << 39;
+  EXPECT_EQ(crc64_zeros(crc64_zeros(7, kHalf), kHalf), crc64_zeros(7, 2 * kHalf));
+}
+
 TEST(Crc64, Continues) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes.push_back(static_cast<char>(i * 37 + i / 11));

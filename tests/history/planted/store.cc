@@ -103,6 +103,9 @@ class FracturedSnapshot final : public store::Snapshot {
   Task<store::Result<void>> read(store::Look look) override {
     return below_->read(fractured(std::move(look), former_));
   }
+  Task<store::Result<void>> scan(store::Look look) override {
+    return below_->scan(fractured(std::move(look), former_));
+  }
 
  private:
   const std::unique_ptr<Snapshot> below_;
