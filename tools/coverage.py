@@ -16,21 +16,27 @@ REMARKS = {
         "Query Blob Contents and the Apache Arrow form of List Blobs are not offered.",
         "Encryption scopes are not offered: naming one is 409 EncryptionScopeNotAvailable.",
         "Customer-provided keys are accepted over TLS and from the machine itself; properties and metadata are not encrypted.",
-        "An If-Match that is no ETag of this server is an unmet condition (412) in Append Block too, where recordings of the "
-        "service once show 400 OutOfRangeInput and elsewhere 412.",
         "Get Blob Service Properties has no DefaultServiceVersion until one is set.",
         "Uncommitted blocks are counted at one block in 256, so a blob may have a few hundred more than 100,000 of them.",
         "`startFrom` of List Blobs is a whole name, not one below the prefix.",
         "List Blobs has no Url elements in versions before 2013-08-15.",
-        "What `deletetype=permanent` cannot delete is 409 BlobOperationNotSupported; the reference names no code.",
-        "Errors of HEAD requests carry x-ms-error-code and x-ms-version in every version that knows them; a few recordings of "
-        "2019 lack them. So do some replies of that year that name a Content-MD5 instead of a CRC-64.",
         "Tokens for a directory (`sr=d`) are honoured although names are flat; they list by prefix and do not find by tags.",
         "x-ms-tag-count, TagCount and conditions on tags are for callers that may read tags: the owner, bearers of tokens and SAS "
         "with `t`.",
         "Data Lake Storage is not offered; its calls are told apart by `resource`, `action`, `recursive`, PATCH, x-ms-rename-source "
         "and POST with x-ms-lease-action.",
-        "LinePosition of an error in service properties is that of the section, not of the element.",
+        "What `deletetype=permanent` cannot delete although it is allowed is 409 BlobOperationNotSupported; the reference names no "
+        "code.",
+        "LinePosition of an error in service properties is that of the section, but for retention policies.",
+        "Set Blob Expiry, which in Azure takes a hierarchical namespace, is 409 BlobOperationNotSupported unless the account's "
+        "settings allow it; recordings of the service are of accounts that have one.",
+        "A customer-provided key that is malformed is not repeated in the error.",
+        "Replies recorded in 2019 name a Content-MD5 where version 2019-02-02 has a CRC-64, as does Append Block From URL of an "
+        "open range once. A 304 of Get Page Ranges has a Content-Type in some recordings and none in others, and "
+        "x-ms-request-server-encrypted of snapshots and copies is not always what it is elsewhere.",
+        "A source MD5 that is nearly base64 is refused; the service reads it as far as it can.",
+        "In lists the names are in the order of their bytes; recordings of the command line blank names after that.",
+        "Containers cannot be renamed, as in Azure outside of its test stages.",
     ],
     "file": [
         "A share's name is free again as soon as it is deleted, unless the account's settings keep it taken.",

@@ -4,6 +4,8 @@
 // appends interleave whole blocks and none is lost.
 #include "blob/append_block.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "blob/new_blob.h"
 #include "wire/version.h"
@@ -74,9 +76,22 @@ Outcome append_uploaded(Call& call, const Checks& checks, const Uploaded& upload
   co_return co_await change_blob(call, checks, edit);
 }
 
+namespace {
+// The service turns the ETag of If-Match into a time of Windows here, and those begin when blobs
+// that were never committed were last modified.
+bool names_impossible_time(const Checks& checks) {
+  const auto& match = checks.asked.conditions.if_match;
+  const Time first = Uncommitted().as_blob().changed;
+  return match && std::any_of(match->tags.begin(), match->tags.end(), [&](const auto& tag) {
+           return tag.etag.changed.set() && tag.etag.changed < first;
+         });
+}
+}  // namespace
+
 Outcome append_block(Call& call) {
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
+  if (names_impossible_time(*checks)) co_return wire::Error(Code::kOutOfRangeInput);
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
   auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent,
                                         cipher_of(checks->key));

@@ -1,5 +1,7 @@
 #include "blob/blob.h"
 
+#include <tuple>
+
 #include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/tags.h"
@@ -37,7 +39,8 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
   auto asked = service::decode_conditions(call, rules.operation, rules.accepts);
   if (!asked) return asked.error();
   checks.asked = std::move(*asked);
-  checks.asked.if_match_unmet = rules.if_match_unmet;
+  checks.asked.unmet = rules.unmet;
+  checks.asked.if_match_foreign = rules.if_match_foreign;
   if (rules.own_conditions) {
     auto own =
         service::decode_conditions(call, rules.operation, concurrency::kAcceptsAll, kOwnConditions);
@@ -74,10 +77,11 @@ wire::Result<void> check_online(const Call& call, const Rules& rules, const Blob
   return {};
 }
 
-// `blob` is null where there is none.
-wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blob) {
-  if (blob == nullptr && checks.rules.operation != concurrency::Operation::kCreate)
-    return wire::Error(Code::kBlobNotFound);
+// `blob` is null where there is none; one that is uncommitted is none to what creates it.
+wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blob,
+                         bool is_uncommitted = false) {
+  const bool creates = checks.rules.operation == concurrency::Operation::kCreate;
+  if (blob == nullptr && !creates) return wire::Error(Code::kBlobNotFound);
   if (blob != nullptr && blob->copy.status == CopyStatus::kPending &&
       (checks.rules.use == LeaseUse::kExclusive ||
        checks.rules.use == LeaseUse::kCopyDestination)) {
@@ -89,7 +93,7 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
     return service::lease_use_error(use.error(), service::Leased::kBlob);
   }
   concurrency::Target target;
-  target.exists = blob != nullptr;
+  target.exists = blob != nullptr && !(is_uncommitted && creates);
   if (blob != nullptr) target.changed = blob->changed;
   if (!checks.if_tags.empty())
     target.tags_match = tag_condition_holds(checks.if_tags, blob != nullptr ? blob->tags : Tags());
@@ -98,7 +102,7 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
   if (checks.own) {
     if (auto met = service::check_conditions(*checks.own, target); !met) return met.error();
   }
-  if (blob == nullptr) return {};
+  if (blob == nullptr || is_uncommitted) return {};
   const KeyUse use = checks.rules.key;
   if (use == KeyUse::kNeeds || (use == KeyUse::kVerifies && checks.key)) {
     if (auto fits = check_key(blob->key_sha256, checks.key); !fits) return fits.error();
@@ -113,9 +117,24 @@ wire::Result<void> check_blob(const Call& call, const Checks& checks,
   return check(call, checks, blob ? &*blob : nullptr);
 }
 
+wire::Result<void> check_uncommitted(const Call& call, const Checks& checks,
+                                     const Uncommitted& uncommitted) {
+  const Blob blob = uncommitted.as_blob();
+  return check(call, checks, &blob, true);
+}
+
 wire::Result<void> require_base(const Call& call) {
-  if (call.target.snapshot.empty() && call.target.version_id.empty()) return {};
-  return wire::Error(Code::kInvalidOperation);
+  constexpr std::string_view kOnly = "This operation is only allowed on the root blob. ";
+  const auto& [snapshot, version] = std::tie(call.target.snapshot, call.target.version_id);
+  if (!snapshot.empty()) {
+    return wire::invalid_query("snapshot", snapshot,
+                               std::string(kOnly) + "Snapshot should not be provided.");
+  }
+  if (!version.empty()) {
+    return wire::invalid_query("versionid", version,
+                               std::string(kOnly) + "Version id should not be provided.");
+  }
+  return {};
 }
 
 Task<wire::Result<Found>> find_blob(Call& call) {
@@ -138,8 +157,12 @@ Task<wire::Result<Found>> find_blob(Call& call) {
     loaded = co_await service::load_shared<Blob>(call, version_key);
     if (!loaded) co_return loaded.error();
   }
-  if (!loaded->value || !is_visible(*loaded->value, call.now))
-    co_return wire::Error(Code::kBlobNotFound);
+  if (!loaded->value || !is_visible(*loaded->value, call.now)) {
+    wire::Error error(Code::kBlobNotFound);
+    if (loaded->value && loaded->value->deleted.set())
+      error.headers.emplace_back("x-ms-is-soft-deleted", "true");
+    co_return error;
+  }
   found.record = std::move(loaded->record);
   found.blob = std::move(loaded->value);
   if (found.blob->rehydrate_to != Tier::kInferred) {

@@ -13,6 +13,7 @@
 #include "blob/customer_key.h"
 #include "blob/heads.h"
 #include "blob/records.h"
+#include "blob/uncommitted.h"
 #include "concurrency/lease.h"
 #include "concurrency/preconditions.h"
 #include "content/content.h"
@@ -48,12 +49,17 @@ struct Rules {
   concurrency::ConditionSet accepts;
   Keep keep = Keep::kNothing;
   bool changes_data = true;  // Refused while the blob is immutable.
-  // What an unmet If-Match is called; copies have a name of their own for it.
-  wire::Code if_match_unmet = wire::Code::kConditionNotMet;
+  // What unmet conditions are called, and an If-Match of an ETag that no object has: copies have a
+  // name of their own for them.
+  wire::Code unmet = wire::Code::kConditionNotMet;
+  wire::Code if_match_foreign = wire::Code::kConditionNotMet;
   KeyUse key = KeyUse::kIgnores;
   bool needs_online = false;  // Refused while the blob is in the archive.
   // Takes conditions under the names x-ms-blob-if-*: where the standard ones are about tags.
   bool own_conditions = false;
+  // Blocks that were never committed are a blob to it (uncommitted.h); to creation they always are,
+  // as far as leases and dates go.
+  bool sees_uncommitted = false;
 };
 inline constexpr Rules kCreates{.use = concurrency::LeaseUse::kExclusive,
                                 .operation = concurrency::Operation::kCreate,
@@ -83,9 +89,11 @@ struct Checks {
 wire::Result<Checks> decode_checks(const service::Call& call, const Rules& rules);
 
 // Existence, lease, conditions, key, archive, immutability, in this order. kCreate operations pass
-// when there is no blob.
+// when there is no blob, or only one that was never committed.
 wire::Result<void> check_blob(const service::Call& call, const Checks& checks,
                               const std::optional<Blob>& blob);
+wire::Result<void> check_uncommitted(const service::Call& call, const Checks& checks,
+                                     const Uncommitted& uncommitted);
 
 // The key of a head of the addressed blob; see head rows in records.h.
 store::Key head_key(const service::Call& call, store::SpaceId space, std::string_view row = {});
@@ -125,6 +133,11 @@ Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep 
                                 const std::optional<Blob>& before, std::optional<Blob> after,
                                 store::Commit& commit);
 
+// Whether blocks that wait to be committed concern an operation that found this blob.
+inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>& blob) {
+  return rules.operation == concurrency::Operation::kCreate || (rules.sees_uncommitted && !blob);
+}
+
 // Read, decide, commit for one blob. After the checks `edit(std::optional<Blob>&, store::SpaceId,
 // store::Commit&)` changes, creates or clears the blob, may add content to the commit, and returns
 // the reply to give once all is durable. It may be called again after a conflict. `edit` returns
@@ -144,9 +157,19 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
     const auto& before = loaded->value;
     std::optional<Blob> blob;
     if (before && is_visible(*before, call.now)) blob = before;
-    if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
+    std::optional<Uncommitted> uncommitted;
+    if (looks_for_uncommitted(checks.rules, blob)) {
+      auto found = co_await find_uncommitted(call, space, commit);
+      if (!found) co_return found.error();
+      if (!blob) uncommitted = std::move(*found);
+    }
+    auto passed = uncommitted ? check_uncommitted(call, checks, *uncommitted)
+                              : check_blob(call, checks, blob);
+    if (!passed) co_return passed.error();
+    const bool is_uncommitted = uncommitted && checks.rules.sees_uncommitted;
+    if (is_uncommitted) blob = uncommitted->as_blob();
     std::optional<wire::Result<http::Reply>> reply;
     if constexpr (std::is_same_v<decltype(edit(blob, space, commit)),
                                  Task<wire::Result<http::Reply>>>) {
@@ -155,7 +178,14 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
       reply.emplace(edit(blob, space, commit));
     }
     if (!*reply) co_return std::move(*reply);
-    auto settled = co_await settle(call, space, checks.rules.keep, before, blob, commit);
+    // A lease that was taken before there was more than blocks goes on.
+    if (uncommitted && blob && !is_uncommitted) {
+      blob->lease = uncommitted->lease;
+      concurrency::on_write(blob->lease, call.now);
+    }
+    auto settled = is_uncommitted
+                       ? co_await settle_uncommitted(call, space, *uncommitted, blob, commit)
+                       : co_await settle(call, space, checks.rules.keep, before, blob, commit);
     if (!settled) co_return settled.error();
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return std::move(*reply);

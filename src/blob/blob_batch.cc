@@ -49,14 +49,6 @@ struct BatchPart {
   std::string content_id;  // By which clients tell the replies apart.
 };
 
-wire::Result<std::vector<wire::Part>> split_batch(const Call& call, std::string_view body) {
-  const auto boundary = wire::multipart_boundary(call.headers().get("Content-Type"));
-  if (!boundary) return wire::invalid_header("Content-Type", call.headers().get("Content-Type"));
-  auto parts = wire::parse_multipart(body, *boundary, kMaxPartsRead);
-  if (!parts || parts->empty()) return wire::Error(Code::kInvalidInput);
-  return std::move(*parts);
-}
-
 // A batch of one container reaches no other.
 bool is_within(const Call& call, std::string_view url) {
   if (call.target.container.empty()) return true;
@@ -68,8 +60,11 @@ bool is_within(const Call& call, std::string_view url) {
   return path.starts_with('/' + call.target.container + '/');
 }
 
-wire::Result<std::vector<BatchPart>> parse_batch(const Call& call,
-                                                 const std::vector<wire::Part>& parts) {
+wire::Result<std::vector<BatchPart>> parse_batch(const Call& call, std::string_view body,
+                                                 std::string_view boundary) {
+  const auto split = wire::parse_multipart(body, boundary, kMaxPartsRead);
+  if (!split || split->empty()) return wire::Error(Code::kInvalidInput);
+  const std::vector<wire::Part>& parts = *split;
   if (parts.size() > kMaxParts) return wire::Error(Code::kExceedsMaxBatchRequestCount);
   std::vector<BatchPart> requests;
   std::optional<Kind> kind;
@@ -138,11 +133,12 @@ Outcome blob_batch(Call& call) {
   service::allow_seconds(call, kMaxSeconds);
   auto body = co_await service::read_body(call, kMaxBatchBytes);
   if (!body) co_return body.error();
-  const auto split = split_batch(call, *body);
-  if (!split) co_return split.error();
+  const auto type = call.headers().get("Content-Type");
+  const auto boundary = wire::multipart_boundary(type);
+  if (!boundary) co_return wire::invalid_header("Content-Type", type);
   std::string out;
   wire::MultipartWriter writer(out, "batchresponse_" + random_uuid());
-  if (const auto parts = parse_batch(call, *split)) {
+  if (const auto parts = parse_batch(call, *body, *boundary)) {
     for (const auto& part : *parts) {
       const http::Reply reply = call.deadline.over() ? refuse(call, Code::kOperationTimedOut)
                                                      : co_await run_part(call, part.request);

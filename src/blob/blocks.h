@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "content/content.h"
+#include "service/lease.h"
 #include "store/key.h"
 #include "store/store.h"
 
@@ -23,12 +24,15 @@ inline constexpr int64_t kUncommittedLifeSeconds = 7 * 24 * 3600;
 // The row of the record that says that a blob has uncommitted blocks; no block id is empty.
 inline constexpr std::string_view kBlocksMark = "";
 
-// What that record holds: ids of one blob's uncommitted blocks have one length.
+// What that record holds: ids of one blob's uncommitted blocks have one length, and a blob can be
+// leased before there is more of it than blocks.
 struct BlocksMark {
   uint64_t id_bytes = 0;
+  service::StoredLease lease = {};
   template <class Io>
   void fields(Io& io) {
     io(1, id_bytes);
+    io(2, lease);
   }
 };
 

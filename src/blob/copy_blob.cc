@@ -21,7 +21,11 @@ using wire::Code;
 
 namespace {
 
-constexpr Rules kCopies = copy_rules(concurrency::LeaseUse::kCopyDestination, KeyUse::kRefuses);
+constexpr Rules kCopies = [] {
+  Rules rules = copy_rules(concurrency::LeaseUse::kCopyDestination, KeyUse::kRefuses);
+  rules.unmet = Code::kTargetConditionNotMet;
+  return rules;
+}();
 
 // What the request says of the copy to be made.
 struct Order {
@@ -48,7 +52,7 @@ wire::Result<Order> decode_order(const Call& call) {
 
 wire::Result<void> check_order(const Order& order, const Blob& from) {
   if (order.fresh.tier != Tier::kInferred && from.type != BlobType::kBlock)
-    return wire::Error(Code::kAccessTierNotSupportedForBlobType);
+    return wire::Error(Code::kInvalidBlobTier);
   // An archived blob can be copied only to bring the copy back.
   if (from.tier == Tier::kArchive &&
       (order.fresh.tier == Tier::kInferred || order.fresh.tier == Tier::kArchive)) {

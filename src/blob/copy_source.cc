@@ -28,7 +28,7 @@ constexpr service::ConditionHeaders kSourceConditions{
 // Copy Blob within one account needs no credentials for the source when the caller has those of the
 // account. The other operations always do.
 bool is_trusted(const Call& outer, const Call& source, CopyFamily family) {
-  return family == CopyFamily::kCopyBlob && source.target.account == outer.target.account &&
+  return is_asynchronous(family) && source.target.account == outer.target.account &&
          (outer.caller.kind == Caller::Kind::kOwner ||
           outer.caller.kind == Caller::Kind::kBearer) &&
          !source.query.has("sig") && !source.headers().has("Authorization");
@@ -60,13 +60,13 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
   if (call.service->kind() != wire::Service::kBlob) co_return wire::Error(Code::kInvalidSourceUri);
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
-  auto key = family == CopyFamily::kCopyBlob ? wire::Result<MaybeKey>(MaybeKey())
+  auto key = is_asynchronous(family) ? wire::Result<MaybeKey>(MaybeKey())
                                              : decode_customer_key(outer, kSourceKey);
   if (!key) co_return key.error();
   if (auto fits = check_key(found->blob->key_sha256, *key); !fits) co_return fits.error();
   found->key = std::move(*key);
   // Copy Blob may bring an archived blob back.
-  if (found->blob->tier == Tier::kArchive && family != CopyFamily::kCopyBlob)
+  if (found->blob->tier == Tier::kArchive && !is_asynchronous(family))
     co_return wire::Error(Code::kBlobArchived);
   source.found = std::move(*found);
   source.partition = call.target.object;
@@ -107,7 +107,7 @@ wire::Error foreign_refusal(CopyFamily family, int status) {
     case 404:
       return source_error(family, Code::kResourceNotFound);
     case 412:
-      return family == CopyFamily::kCopyBlob ? wire::Error(Code::kSourceConditionNotMet)
+      return is_asynchronous(family) ? wire::Error(Code::kSourceConditionNotMet)
                                              : source_error(family, Code::kConditionNotMet);
     case 416:
       return source_error(family, Code::kInvalidRange);
@@ -130,7 +130,7 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
     if (const auto value = call.headers().find(source)) key_lines.emplace_back(name, *value);
   }
   auto fetched = co_await service::fetch_source(
-      call, url, range, kSourceConditions, family != CopyFamily::kCopyBlob, std::move(key_lines));
+      call, url, range, kSourceConditions, !is_asynchronous(family), std::move(key_lines));
   if (!fetched) co_return fetched.error();
   const int status = (*fetched)->status();
   if (status != 200 && status != 206) co_return foreign_refusal(family, status);
@@ -208,7 +208,7 @@ wire::Error source_error(CopyFamily family, const wire::Error& own) {
 
 wire::Error source_condition_error(CopyFamily family, const concurrency::Decision& unmet) {
   if (unmet.unmet == Condition::kIfTags) return Code::kConditionNotMet;
-  if (family == CopyFamily::kCopyBlob) return Code::kSourceConditionNotMet;
+  if (is_asynchronous(family)) return Code::kSourceConditionNotMet;
   if (family == CopyFamily::kWhole && unmet.unmet == Condition::kIfMatch)
     return Code::kSourceConditionNotMet;
   const int status = unmet.verdict == concurrency::Verdict::kNotModified ? 304 : 412;
@@ -228,11 +228,14 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.call = std::make_unique<service::SourceCall>(call, *url, *service);
   bool trusted = false;
   auto found = co_await find_source(call, source, family, trusted);
-  // Whoever may read the source anyway is told what is wrong with it in its own words, unless there
-  // is none.
+  // Whoever may read the source anyway is told what is wrong with it in its own words. That there is
+  // none only Copy Blob tells so, of its own account.
   if (!found) {
-    const bool own_words = trusted && found.error().status != 404;
-    co_return own_words ? found.error() : source_error(family, found.error());
+    const bool missing = found.error().status == 404;
+    const bool own_account = source.call->call().target.account == call.target.account;
+    if (missing && own_account && family == CopyFamily::kCopyBlob)
+      co_return wire::Error(Code::kBlobNotFound);
+    co_return trusted && !missing ? found.error() : source_error(family, found.error());
   }
   const Caller& reader = source.call->call().caller;
   if (auto met = check_source_conditions(call, family, reader, *source.found.blob); !met)

@@ -25,7 +25,7 @@ constexpr Rules copy_rules(concurrency::LeaseUse use, KeyUse key) {
           .operation = concurrency::Operation::kCreate,
           .accepts = concurrency::kAcceptsAll,
           .keep = Keep::kState,
-          .if_match_unmet = wire::Code::kTargetConditionNotMet,
+          .if_match_foreign = wire::Code::kTargetConditionNotMet,
           .key = key,
           .needs_online = true};
 }
@@ -33,10 +33,16 @@ constexpr Rules copy_rules(concurrency::LeaseUse use, KeyUse key) {
 // The operations of the copy family differ in what they say of a source that they cannot use, and
 // in whether a source of the same account needs credentials of its own.
 enum class CopyFamily {
-  kCopyBlob,  // Copy Blob and Incremental Copy Blob
-  kWhole,     // Copy Blob From URL, Put Blob From URL, Put Block From URL
-  kPart,      // Append Block From URL, Put Page From URL
+  kCopyBlob,
+  kIncremental,  // Incremental Copy Blob
+  kWhole,        // Copy Blob From URL, Put Blob From URL, Put Block From URL
+  kPart,         // Append Block From URL, Put Page From URL
 };
+// Whether a source of the same account needs no credentials of its own, and is read when the request
+// is answered already.
+constexpr bool is_asynchronous(CopyFamily family) {
+  return family == CopyFamily::kCopyBlob || family == CopyFamily::kIncremental;
+}
 
 // What the destination's client is told when reading the source fails with `own`.
 wire::Error source_error(CopyFamily family, const wire::Error& own);

@@ -136,13 +136,13 @@ Outcome delete_former(Call& call, const Checks& checks, const service::Asked& ti
 }
 
 wire::Error not_for_good(std::string_view why) {
-  return wire::Error(Code::kBlobOperationNotSupported).saying(std::string(why));
+  return wire::Error(Code::kBlobOperationNotSupported).saying(why);
 }
 
 // One soft-deleted snapshot or version, before its retention ends.
 Outcome delete_for_good(Call& call, service::RetentionPolicy retention) {
   if (!retention.enabled || !retention.allow_permanent_delete)
-    co_return not_for_good("Permanent deletion is switched off for this account.");
+    co_return wire::Error(Code::kPermanentDeleteIsOff);
   if (require_base(call))
     co_return not_for_good("Only snapshots and versions can be deleted permanently.");
   const auto space = co_await load_space(call);
@@ -185,17 +185,17 @@ Outcome delete_blob(Call& call) {
   // The blob itself stays as it is where only its snapshots go.
   rules.keep = *snapshots == Snapshots::kOnly ? Keep::kNothing : Keep::kState;
   rules.changes_data = *snapshots != Snapshots::kOnly;
+  rules.sees_uncommitted = true;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
+  // "Unless there is any" asks for nothing that a deletion could fail at.
+  if (auto& none = checks->asked.conditions.if_none_match; none && none->any) none.reset();
   auto properties = co_await service::load_properties(call);
   if (!properties) co_return properties.error();
   const auto retention = (*properties)->delete_retention;
   if (*permanent) co_return co_await delete_for_good(call, retention);
-  if (!require_base(call)) {
-    if (*snapshots != Snapshots::kNotNamed) {
-      co_return wire::invalid_header("x-ms-delete-snapshots",
-                                     call.headers().get("x-ms-delete-snapshots"));
-    }
+  if (auto base = require_base(call); !base) {
+    if (*snapshots != Snapshots::kNotNamed) co_return base.error();
     co_return co_await delete_former(call, *checks, *tier_conditions, retention);
   }
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
@@ -212,7 +212,9 @@ Outcome delete_blob(Call& call) {
       if (auto allowed = check_deletable(call, *blob); !allowed) co_return allowed.error();
       blob.reset();
     }
-    co_return deleted_reply(!retention.enabled && !call.settings().blob_versioning);
+    const bool keeps_version =
+        *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
+    co_return deleted_reply(!retention.enabled && !keeps_version);
   };
   co_return co_await change_blob(call, *checks, edit);
 }

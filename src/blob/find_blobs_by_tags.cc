@@ -17,7 +17,12 @@ Outcome find_blobs_by_tags(Call& call) {
         .with("QueryParameterName", "where");
   }
   const auto query = TagQuery::parse(*where, TagQuery::Dialect::kFind);
-  if (!query) co_return wire::invalid_query("where", *where);
+  if (!query) {
+    const auto& mistake = query.error();
+    co_return wire::invalid_query("where", *where, "This query parameter value is invalid.")
+        .saying("Error parsing query at or near character position " +
+                std::to_string(mistake.position) + ": " + std::string(mistake.expected));
+  }
   auto page = service::decode_page(call);
   if (!page) co_return page.error();
   if (!call.target.container.empty()) {

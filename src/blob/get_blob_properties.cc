@@ -3,6 +3,7 @@
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "wire/date.h"
+#include "wire/version.h"
 
 namespace kyanite::blob {
 
@@ -25,7 +26,8 @@ Outcome get_blob_properties(service::Call& call) {
   if (blob.rehydrate_to != Tier::kInferred) {
     reply.header("x-ms-archive-status",
                  "rehydrate-pending-to-" + ascii_lower(name(blob.rehydrate_to)));
-    reply.header("x-ms-rehydrate-priority", blob.rehydrate_priority);
+    if (call.version >= wire::kRehydratePriority)
+      reply.header("x-ms-rehydrate-priority", blob.rehydrate_priority);
   }
   co_return reply;
 }

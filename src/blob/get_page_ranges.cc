@@ -92,8 +92,7 @@ std::string write_ranges(const content::ByteRuns& ranges, uint64_t most, bool pa
 }  // namespace
 
 Outcome get_page_ranges(Call& call) {
-  auto range = decode_range(call);
-  if (!range) co_return range.error();
+  const auto range = service::decode_read_range(call);
   auto page = service::decode_page(call);
   if (!page) co_return page.error();
   auto found = co_await read_blob(call, concurrency::kAcceptsAll);
@@ -101,8 +100,8 @@ Outcome get_page_ranges(Call& call) {
   if (found->blob->type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
   const uint64_t length = found->blob->content.length;
   Span span{0, length};
-  if (*range) {
-    const auto clipped = clip(**range, length);
+  if (range) {
+    const auto clipped = clip(*range, length);
     if (!clipped) co_return wire::Error(Code::kInvalidRange);
     // Whole pages: a range within one covers it.
     span.offset = clipped->offset / kPage * kPage;

@@ -12,7 +12,6 @@ using Outcome = Task<wire::Result<http::Reply>>;
 
 Outcome list_containers(service::Call& call);
 Outcome get_account_information(service::Call& call);
-Outcome get_blob_service_stats(service::Call& call);
 Outcome find_blobs_by_tags(service::Call& call);  // also within a container
 Outcome blob_batch(service::Call& call);          // also within a container
 

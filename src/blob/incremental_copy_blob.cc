@@ -17,12 +17,10 @@ using wire::Code;
 
 namespace {
 
-constexpr Rules kCopies{concurrency::LeaseUse::kShared,
-                        concurrency::Operation::kCreate,
-                        concurrency::kAcceptsAll,
-                        Keep::kNothing,
-                        true,
-                        Code::kTargetConditionNotMet};
+constexpr Rules kCopies{.use = concurrency::LeaseUse::kCopyDestination,
+                        .operation = concurrency::Operation::kCreate,
+                        .accepts = concurrency::kAcceptsAll,
+                        .if_match_foreign = Code::kTargetConditionNotMet};
 
 // The source's URL up to its query: the blob whose snapshots are copied.
 std::string_view base_of(std::string_view url) { return url.substr(0, url.find('?')); }
@@ -91,7 +89,7 @@ Outcome incremental_copy_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto source = co_await open_source(call, CopyFamily::kCopyBlob);
+  auto source = co_await open_source(call, CopyFamily::kIncremental);
   if (!source) co_return source.error();
   if (auto possible = check_incremental(*source); !possible) co_return possible.error();
   if (destination->postponed) co_return *destination->postponed;

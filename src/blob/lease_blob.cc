@@ -9,8 +9,11 @@ Outcome lease_blob(service::Call& call) {
   auto action = service::decode_lease_action(call, concurrency::kBlobLeaseRules);
   if (!action) co_return action.error();
   // The lease id of a lease action is judged by the state machine, not as a use of the blob.
-  constexpr Rules kLeases{concurrency::LeaseUse::kShared, concurrency::Operation::kUpdate,
-                          concurrency::kAcceptsAll, Keep::kNothing, false};
+  constexpr Rules kLeases{.use = concurrency::LeaseUse::kShared,
+                          .operation = concurrency::Operation::kUpdate,
+                          .accepts = concurrency::kAcceptsAll,
+                          .changes_data = false,
+                          .sees_uncommitted = true};
   auto checks = decode_checks(call, kLeases);
   if (!checks) co_return checks.error();
   checks->lease_id.reset();

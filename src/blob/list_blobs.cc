@@ -3,6 +3,7 @@
 // A page is one snapshot. With a delimiter, names that share the part up to it fold into one
 // BlobPrefix and the scan jumps over them, so the cost follows what is returned.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -63,7 +64,8 @@ class Names {
       : space_(space),
         listing_(listing),
         reader_(listing),
-        base_only_(!listing.shows.snapshots && !listing.shows.versions && !listing.shows.deleted),
+        base_only_(!listing.shows.snapshots && !listing.shows.versions && !listing.shows.deleted &&
+                   !listing.shows.deleted_with_versions),
         heads_(view.scan(range(kHeads, first))) {
     if (listing.shows.uncommitted) blocks_ = view.scan(range(kBlocks, first));
   }
@@ -112,6 +114,8 @@ class Names {
     std::string_view key = heads_->key();
     std::string_view row = store::split_key(key, name);
     lead_.assign(key.substr(0, key.size() - row.size()));
+    last_version_.reset();
+    has_base_ = false;
     while (true) {
       if (auto read = add_head(row, heads); !read) return read.error();
       heads_->next();
@@ -123,6 +127,11 @@ class Names {
       }
       row = heads_->key().substr(lead_.size());
     }
+    if (last_version_ && !has_base_) {
+      ListedHead& head = heads.add() = std::move(*last_version_);
+      head.row.clear();
+      head.versions_only = true;
+    }
     heads.sort();
     return !heads.shown().empty();
   }
@@ -130,8 +139,14 @@ class Names {
     const auto value = heads_->value();
     if (!value) return value.error();
     ListedHead& head = heads.add();
+    head.versions_only = false;
     if (!reader_.read(row, *value, head)) return store::Error::kCorrupt;
-    if (!is_shown(listing_, head)) heads.drop_last();
+    const bool shown = is_shown(listing_, head);
+    if (listing_.shows.deleted_with_versions) {
+      has_base_ = has_base_ || (row.empty() && shown);
+      if (parse_row(row).version.set()) last_version_ = head;
+    }
+    if (!shown) heads.drop_last();
     return {};
   }
   store::Range range(store::Family family, std::string_view first) const {
@@ -159,6 +174,9 @@ class Names {
   std::unique_ptr<store::View::Cursor> heads_;
   std::unique_ptr<store::View::Cursor> blocks_;
   std::string lead_;  // What the keys of one name's heads begin with.
+  // Of one name, where deleted blobs with versions are asked for.
+  std::optional<ListedHead> last_version_;
+  bool has_base_ = false;
 };
 
 // Where a page begins: a name and, within it, the row of the head to start with.
@@ -299,7 +317,7 @@ Outcome list_blobs(Call& call) {
                   std::string(call.query.get("startFrom")),
                   call.version,
                   call.now};
-  listing.shows.tag_count = tags_allowed.ok();
+  listing.shows.tag_count = tags_allowed.ok() && call.version >= wire::kBlobTags;
   auto list = std::make_unique<const BlobList>(std::move(listing), container->space);
   co_return co_await service::reply_with_document(call, std::move(list));
 }

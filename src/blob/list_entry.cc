@@ -140,7 +140,7 @@ void write_copy(wire::XmlWriter& xml, const Copy& copy) {
   if (copy.incremental) xml.element("IncrementalCopy", "true");
 }
 
-void write_tier(wire::XmlWriter& xml, const Blob& blob) {
+void write_tier(wire::XmlWriter& xml, wire::Version version, const Blob& blob) {
   if (blob.type != BlobType::kBlock && blob.tier == Tier::kInferred) return;
   xml.plain("AccessTier", name(blob.tier));
   if (blob.tier == Tier::kInferred) {
@@ -150,7 +150,8 @@ void write_tier(wire::XmlWriter& xml, const Blob& blob) {
   }
   if (blob.rehydrate_to != Tier::kInferred) {
     xml.element("ArchiveStatus", "rehydrate-pending-to-" + ascii_lower(name(blob.rehydrate_to)));
-    xml.element("RehydratePriority", blob.rehydrate_priority);
+    if (version >= wire::kRehydratePriority)
+      xml.element("RehydratePriority", blob.rehydrate_priority);
   }
 }
 
@@ -166,7 +167,7 @@ void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead
   const ListShows& shows = listing.shows;
   if (blob.type == BlobType::kPage) xml.element("x-ms-blob-sequence-number", blob.sequence_number);
   xml.plain("BlobType", name(blob.type));
-  write_tier(xml, blob);
+  write_tier(xml, listing.version, blob);
   if (head.row.empty()) {
     if (!blob.deleted.set()) {
       service::write_lease(xml, blob.lease, listing.now);
@@ -240,9 +241,16 @@ void EntryWriter::write_properties(std::string_view name, std::string_view behin
   const char* const end = std::to_chars(digits, digits + sizeof digits, head.length).ptr;
   const std::string_view length(digits, static_cast<size_t>(end - digits));
   char encoded[base64_size(kMd5Bytes)];
-  const bool has_md5 = head.content_md5.size() == kMd5Bytes;
-  if (has_md5) write_base64(head.content_md5, encoded);
-  const std::string_view md5(encoded, has_md5 ? sizeof encoded : 0);
+  const bool has_md5 = !head.content_md5.empty();
+  std::string_view md5;
+  std::string unusual;  // Clients may set what is no digest.
+  if (head.content_md5.size() == kMd5Bytes) {
+    write_base64(head.content_md5, encoded);
+    md5 = {encoded, sizeof encoded};
+  } else if (has_md5) {
+    unusual = base64(head.content_md5);
+    md5 = unusual;
+  }
   const Http& alike = http(head);
   xml_.raw(name, behind_name, "<Properties><Creation-Time>", date(head.created),
            "</Creation-Time><Last-Modified>", date(head.changed), "</Last-Modified><Etag>",
@@ -260,7 +268,8 @@ void EntryWriter::write(std::string_view name, const ListedHead& head) {
   const std::string_view end = shows_more        ? std::string_view()
                                : has_or_metadata ? "<OrMetadata /></Blob>"
                                                  : "</Blob>";
-  if (head.row.empty() && !blob.deleted.set() && !blob.version.set() && wire::xml_is_plain(name)) {
+  if (head.row.empty() && !blob.deleted.set() && !blob.version.set() && !head.versions_only &&
+      wire::xml_is_plain(name)) {
     xml_.raw("<Blob><Name>");
     write_properties(name, "</Name>", head, end);
   } else {
@@ -268,7 +277,9 @@ void EntryWriter::write(std::string_view name, const ListedHead& head) {
     write_name(name);
     if (blob.deleted.set()) xml_.plain("Deleted", "true");
     if (instant.snapshot.set()) xml_.plain("Snapshot", wire::iso_date(instant.snapshot));
-    if (blob.version.set() && !instant.snapshot.set()) {
+    if (head.versions_only) {
+      xml_.plain("HasVersionsOnly", "true");
+    } else if (blob.version.set() && !instant.snapshot.set()) {
       xml_.plain("VersionId", wire::iso_date(blob.version));
       if (head.row.empty()) xml_.plain("IsCurrentVersion", "true");
     }

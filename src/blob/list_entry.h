@@ -59,6 +59,8 @@ struct ListedHead {
   Blob blob;       // type, http but for the MD5, metadata where shown, and other_fields()
   Decoded http;    // blob.http
   Decoded others;  // the other fields
+  // Stands for a deleted blob of which there are versions; this is the last of them.
+  bool versions_only = false;
 };
 
 // Each head is read by one reader only.

@@ -2,7 +2,6 @@
 
 #include "auth/authorize.h"
 #include "base/bytes.h"
-#include "blob/blocks.h"
 #include "wire/date.h"
 #include "wire/version.h"
 
@@ -85,7 +84,7 @@ wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
   auto tier = decode_tier(call, "x-ms-access-tier");
   if (!tier) return tier.error();
   if (*tier && type != BlobType::kBlock)
-    return wire::Error(Code::kAccessTierNotSupportedForBlobType);
+    return wire::Error(Code::kInvalidBlobTier);
   fresh.tier = tier->value_or(Tier::kInferred);
   auto immutability = decode_immutability(call);
   if (!immutability) return immutability.error();
@@ -144,22 +143,13 @@ Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
   auto loaded = co_await service::load<Blob>(call, head_key(call, container->space));
   if (!loaded) co_return loaded.error();
   if (loaded->value && !is_visible(*loaded->value, call.now)) loaded->value.reset();
+  if (!loaded->value && checks.lease_id) {
+    store::Commit none;
+    auto uncommitted = co_await find_uncommitted(call, container->space, none);
+    if (!uncommitted) co_return uncommitted.error();
+    if (*uncommitted) co_return check_uncommitted(call, checks, **uncommitted);
+  }
   co_return check_blob(call, checks, loaded->value);
-}
-
-Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Commit& commit) {
-  // Most blobs never had blocks: the mark tells without a scan.
-  auto mark = co_await call.store().get(block_key(space, call.target.object, kBlocksMark));
-  if (!mark) co_return service::storage_error(mark.error());
-  if (*mark == nullptr) co_return wire::Result<void>();
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
-    return true;
-  };
-  auto listed = co_await store::scan(
-      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
-  if (!listed) co_return service::storage_error(listed.error());
-  co_return wire::Result<void>();
 }
 
 }  // namespace kyanite::blob

@@ -39,10 +39,6 @@ wire::Result<void> check_overwrite(const service::Call& call, const std::optiona
 // Refuses early what the commit would refuse anyway, before gigabytes are sent for nothing.
 Task<wire::Result<void>> check_before_body(service::Call& call, const Checks& checks);
 
-// Adds the removal of all uncommitted blocks to the commit.
-Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
-                                     store::Commit& commit);
-
 // x-ms-access-tier (or another header) by name; nothing when absent, 400 when unknown.
 wire::Result<std::optional<Tier>> decode_tier(const service::Call& call, std::string_view header);
 

@@ -3,6 +3,7 @@
 
 #include "blob/handlers.h"
 #include "service/properties.h"
+#include "service/stats.h"
 #include "service/user_delegation_key.h"
 
 namespace kyanite::blob {
@@ -95,7 +96,7 @@ constexpr Operation kOperations[] = {
     {"List Containers", "Service_ListContainersSegment", "GET", Level::kService, "", "list", {}, account_list, list_containers},
     {"Get Blob Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, service::get_service_properties},
     {"Set Blob Service Properties", "Service_SetProperties", "PUT", Level::kService, "service", "properties", {}, account_write, service::set_service_properties},
-    {"Get Blob Service Stats", "Service_GetStatistics", "GET", Level::kService, "service", "stats", {}, account_read, get_blob_service_stats},
+    {"Get Blob Service Stats", "Service_GetStatistics", "GET", Level::kService, "service", "stats", {}, account_read, service::get_service_stats},
     {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, service::get_user_delegation_key},
     {"Get Account Information", "Service_GetAccountInfo", "GET", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Service_GetAccountInfoWithHead", "HEAD", Level::kService, "account", "properties", {}, account_facts, get_account_information},
@@ -119,7 +120,6 @@ constexpr Operation kOperations[] = {
     {"Delete Container", "Container_Delete", "DELETE", Level::kContainer, "container", "", {}, container_delete, delete_container},
     {"List Blobs", "Container_ListBlobs", "GET", Level::kContainer, "container", "list", {}, container_list, list_blobs},
     {"Restore Container", "Container_Restore", "PUT", Level::kContainer, "container", "undelete", {}, container_write, restore_container},
-    {"Rename Container", "Container_Rename", "PUT", Level::kContainer, "container", "rename", {}, container_write},
     {"Blob Batch", "Container_SubmitBatch", "POST", Level::kContainer, "container", "batch", {}, container_batch, blob_batch},
     {"Find Blobs by Tags in Container", "Container_FilterBlobs", "GET", Level::kContainer, "container", "blobs", {}, container_filter, find_blobs_by_tags},
     {"Get Account Information", "Container_GetAccountInfo", "GET", Level::kContainer, "account", "properties", {}, account_facts, get_account_information},

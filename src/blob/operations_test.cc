@@ -30,7 +30,6 @@ constexpr Specified kSpecified[] = {
     {"Container_Create", ""},
     {"Container_Delete", ""},
     {"Container_Restore", ""},
-    {"Container_Rename", ""},
     {"Container_GetProperties", ""},
     {"Container_GetPropertiesWithHead", ""},
     {"Container_SetMetadata", ""},

@@ -37,7 +37,11 @@ wire::Result<concurrency::SequenceConditions> decode_sequence_conditions(const C
     const auto text = call.headers().find(header);
     if (!text || text->empty()) continue;
     *value = parse_uint(*text);
-    if (!*value) return wire::invalid_header(header, *text);
+    if (*value) continue;
+    // Only pages that are sent themselves are told so briefly that no number is negative.
+    if (parse_int(*text) && !call.headers().has("x-ms-copy-source"))
+      return wire::Error(Code::kInvalidInput);
+    return wire::invalid_header(header, *text);
   }
   return conditions;
 }
@@ -45,10 +49,11 @@ wire::Result<concurrency::SequenceConditions> decode_sequence_conditions(const C
 wire::Result<Span> decode_page_range(const Call& call) {
   auto range = decode_range(call);
   if (!range) return range.error();
-  if (!*range) return wire::missing_header("x-ms-range");
+  if (!*range) return wire::missing_header("Range");
   const uint64_t first = (*range)->first;
   if (!(*range)->last || first % kPage != 0 || (*(*range)->last + 1) % kPage != 0) {
-    return wire::Error(Code::kInvalidPageRange);
+    const std::string_view header = call.headers().has("x-ms-range") ? "x-ms-range" : "Range";
+    return wire::invalid_header(header, call.headers().get(header));
   }
   return Span{first, *(*range)->last - first + 1};
 }

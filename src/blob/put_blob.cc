@@ -28,8 +28,13 @@ uint64_t max_blob_bytes(wire::Version version) {
 Outcome put_blob(Call& call) {
   auto fresh = decode_new_blob(call, BlobType::kBlock);
   if (!fresh) co_return fresh.error();
+  // What is compared with the body has to be a digest, unlike what is only kept.
+  if (auto md5 = service::decode_md5(call, service::kBlobPropertyHeaders.content_md5); !md5)
+    co_return md5.error();
   fill_from_standard_headers(call, fresh->http);
-  auto checks = decode_checks(call, kCreates);
+  Rules rules = kCreates;
+  rules.needs_online = false;  // What is in the archive can be replaced as a whole.
+  auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
 
@@ -37,7 +42,7 @@ Outcome put_blob(Call& call) {
                                         cipher_of(checks->key));
   if (!uploaded) co_return uploaded.error();
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded->md5) {
-    co_return wire::Error(Code::kMd5Mismatch);
+    co_return wire::md5_mismatch(fresh->http.content_md5, uploaded->md5);
   }
   fresh->http.content_md5 = uploaded->md5;
 

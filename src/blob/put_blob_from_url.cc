@@ -35,6 +35,8 @@ void fill_from_source(HttpProperties& http, const HttpProperties& source) {
 Outcome put_blob_from_url(Call& call) {
   auto fresh = decode_new_blob(call, BlobType::kBlock);
   if (!fresh) co_return fresh.error();
+  if (auto md5 = service::decode_md5(call, service::kBlobPropertyHeaders.content_md5); !md5)
+    co_return md5.error();
   auto copies_tags = decode_copies_tags(call);
   if (!copies_tags) co_return copies_tags.error();
   const bool copies_properties =
@@ -50,7 +52,7 @@ Outcome put_blob_from_url(Call& call) {
   if (destination->postponed) co_return *destination->postponed;
   const Uploaded& uploaded = taken->uploaded;
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded.md5)
-    co_return wire::Error(Code::kMd5Mismatch);
+    co_return wire::md5_mismatch(fresh->http.content_md5, uploaded.md5);
   if (copies_properties) fill_from_source(fresh->http, taken->http);
   fresh->http.content_md5 = uploaded.md5;
   if (fresh->metadata.empty() && copies_properties) fresh->metadata = taken->metadata;

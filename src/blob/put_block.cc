@@ -24,7 +24,8 @@ wire::Result<std::string> decode_block_id(const Call& call) {
   if (!text)
     return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", "blockid");
   auto id = unbase64(*text);
-  if (!id || id->empty() || id->size() > kMaxBlockIdBytes)
+  if (!id) return wire::invalid_query("blockid", *text, "Not a valid base64 string.");
+  if (id->empty() || id->size() > kMaxBlockIdBytes)
     return wire::invalid_query("blockid", *text);
   return *id;
 }
@@ -77,18 +78,26 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     auto head = co_await service::load<Blob>(call, head_key(call, space));
     if (!head) co_return head.error();
     if (head->value && !is_visible(*head->value, call.now)) head->value.reset();
-    if (auto passed = check_blob(call, checks, head->value); !passed) co_return passed.error();
-    if (head->value && head->value->type != BlobType::kBlock)
-      co_return wire::Error(Code::kInvalidBlobType);
     auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
     if (!mark) co_return mark.error();
+    store::Commit commit;
+    std::optional<Uncommitted> leased;
+    if (!head->value && mark->value && !mark->value->lease.id.empty()) {
+      auto found = co_await find_uncommitted(call, space, commit);
+      if (!found) co_return found.error();
+      leased = std::move(*found);
+    }
+    auto passed = leased ? check_uncommitted(call, checks, *leased)
+                         : check_blob(call, checks, head->value);
+    if (!passed) co_return passed.error();
+    if (head->value && head->value->type != BlobType::kBlock)
+      co_return wire::Error(Code::kInvalidBlobType);
     if (mark->value && mark->value->id_bytes != id.size())
       co_return wire::Error(Code::kInvalidBlobOrBlock);
     if (is_counting(id)) {
       if (auto few = co_await check_block_count(call, space); !few) co_return few.error();
     }
 
-    store::Commit commit;
     commit.guards.push_back({mark_key(space), mark->record});
     if (!mark->value)
       commit.writes.push_back({mark_key(space), service::to_record(BlocksMark{id.size()})});

@@ -12,6 +12,7 @@
 #include "blob/tag_index.h"
 #include "service/body.h"
 #include "service/deadline.h"
+#include "service/xml_error.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
@@ -32,10 +33,10 @@ struct Wanted {
 
 wire::Result<std::vector<Wanted>> parse_block_list(std::string_view body) {
   pugi::xml_document document;
-  if (!document.load_buffer(body.data(), body.size()))
-    return wire::Error(Code::kInvalidXmlDocument);
+  if (const auto parsed = document.load_buffer(body.data(), body.size()); !parsed)
+    return service::invalid_xml(body, static_cast<size_t>(parsed.offset));
   const auto root = document.child("BlockList");
-  if (!root) return wire::Error(Code::kInvalidXmlDocument);
+  if (!root) return service::invalid_xml(body, 0);
   std::vector<Wanted> list;
   for (const auto& node : root.children()) {
     const std::string_view tag = node.name();
@@ -45,7 +46,7 @@ wire::Result<std::vector<Wanted>> parse_block_list(std::string_view body) {
     } else if (tag == "Uncommitted") {
       wanted.from = From::kUncommitted;
     } else if (tag != "Latest") {
-      return wire::Error(Code::kInvalidXmlDocument);
+      return service::invalid_xml(body, static_cast<size_t>(node.offset_debug()));
     }
     auto id = unbase64(trim(node.child_value()));
     if (!id || id->empty() || id->size() > kMaxBlockIdBytes)
@@ -228,7 +229,8 @@ Outcome put_block_list(Call& call) {
     }
     http::Reply reply(201);
     encode_state(reply, *blob);
-    if (call.version >= wire::kCrc64Replies) {
+    // read_body() has compared what was sent.
+    if (call.version >= wire::kCrc64Replies && call.headers().get("Content-MD5").empty()) {
       reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, *body)));
     } else {
       reply.header("Content-MD5", base64(service::md5(*body)));

@@ -12,7 +12,7 @@ namespace {
 constexpr Rules kCopiesPages{.use = concurrency::LeaseUse::kExclusive,
                              .operation = concurrency::Operation::kUpdate,
                              .accepts = concurrency::kAcceptsAll,
-                             .if_match_unmet = Code::kTargetConditionNotMet,
+                             .if_match_foreign = Code::kTargetConditionNotMet,
                              .key = KeyUse::kNeeds};
 }
 

@@ -1,6 +1,7 @@
 // Restore Container: PUT /{container}?restype=container&comp=undelete
 #include "blob/container.h"
 #include "blob/handlers.h"
+#include "concurrency/etag.h"
 #include "service/deleted.h"
 
 namespace kyanite::blob {
@@ -13,14 +14,17 @@ Outcome restore_container(Call& call) {
   constexpr std::string_view kName = "x-ms-deleted-container-name";
   constexpr std::string_view kVersion = "x-ms-deleted-container-version";
   const auto name = call.headers().find(kName);
-  if (!name) co_return wire::missing_header(kName);
+  if (!name || name->empty()) co_return wire::missing_header(kName);
   const auto version = call.headers().find(kVersion);
-  if (!version) co_return wire::missing_header(kVersion);
+  if (!version || version->empty()) co_return wire::missing_header(kVersion);
   // A container comes back under the name it had.
   if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
   co_return co_await service::restore<Container>(
       call, service::kContainerGraves, container_key(call), *version, Code::kContainerNotFound,
-      Code::kContainerAlreadyExists, [](Container&) { return http::Reply(201); });
+      Code::kContainerAlreadyExists, [&](Container& container) {
+        container.changed = concurrency::next_modified(call.now, container.changed);
+        return http::Reply(201);
+      });
 }
 
 }  // namespace kyanite::blob

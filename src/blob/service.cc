@@ -1,5 +1,7 @@
 #include "blob/service.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "blob/container.h"
 #include "blob/copy_source.h"
@@ -26,8 +28,11 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
   auto& target = call.target;
   for (const std::string_view instant : {"snapshot", "versionid"}) {
     const auto text = call.query.find(instant);
-    if (text && !wire::parse_iso_date(*text)) return wire::invalid_query(instant, *text);
+    if (text && !wire::parse_iso_date(*text))
+      return wire::invalid_query(instant, *text).naming(wire::Error::Names::kNeither);
   }
+  if (call.query.has("snapshot") && call.query.has("versionid"))
+    return wire::Error(wire::Code::kMutuallyExclusiveQueryParameters);
   target.snapshot = call.query.get("snapshot");
   target.version_id = call.query.get("versionid");
   // Which of the two is meant must not be a matter of who looks.
@@ -52,6 +57,8 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
     target.level = Level::kContainer;
     target.prefix = call.query.get("prefix");
   }
+  // A name never holds a backslash: everything from here on, signatures included, sees the slash.
+  std::replace(target.object.begin(), target.object.end(), '\\', '/');
   if (auto valid = check_container_name(target.container); !valid) return valid.error();
   if (target.level == Level::kObject) return check_blob_name(target.object);
   return {};

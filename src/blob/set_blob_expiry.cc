@@ -1,6 +1,8 @@
 // Set Blob Expiry: PUT /{container}/{blob}?comp=expiry
 //
-// A blob past its expiry is gone for every request; its records are removed in the background.
+// A blob past its expiry is gone for every request; its records are removed in the background. In
+// Azure only accounts with a hierarchical namespace have it; here a setting of the account allows it.
+// As there, it is no change of the blob: the ETag stays.
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
@@ -39,6 +41,11 @@ wire::Result<Time> decode_expiry(const Call& call, Time created) {
 }  // namespace
 
 Outcome set_blob_expiry(Call& call) {
+  if (!call.settings().blob_expiry) {
+    co_return wire::Error(wire::Code::kBlobOperationNotSupported)
+        .saying("Blobs of this account cannot expire: it has no hierarchical namespace. The account "
+                "setting blobExpiry allows it.");
+  }
   auto checks = decode_checks(call, kChanges);
   if (!checks) co_return checks.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
@@ -46,7 +53,6 @@ Outcome set_blob_expiry(Call& call) {
     auto expiry = decode_expiry(call, blob->created);
     if (!expiry) return expiry.error();
     blob->expires = *expiry;
-    touch(call, *blob);
     http::Reply reply(200);
     encode_changed(reply, blob->changed);
     return reply;

@@ -26,10 +26,12 @@ Outcome set_blob_tier(Call& call) {
   auto checks = decode_checks(call, kTiers);
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
-    if (blob.type != BlobType::kBlock) return wire::Error(Code::kAccessTierNotSupportedForBlobType);
+    if (blob.type != BlobType::kBlock) return wire::Error(Code::kInvalidBlobTier);
     if (blob.rehydrate_to != Tier::kInferred && blob.rehydrate_to != **tier)
       return wire::Error(Code::kBlobBeingRehydrated);
     if (blob.tier == Tier::kArchive && **tier != Tier::kArchive) {
+      // What is no blob of its own comes back by a copy only.
+      if (!require_base(call)) return wire::Error(Code::kBlobOperationNotSupported);
       blob.rehydrate_to = **tier;
       blob.rehydrate_priority = *priority;
       blob.rehydrated = after_seconds(call.now, call.settings().rehydration_s);

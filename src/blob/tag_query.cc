@@ -10,16 +10,22 @@ using Operator = TagQuery::Operator;
 
 class Parser {
  public:
-  Parser(std::string_view text, TagQuery::Dialect dialect) : rest_(text), dialect_(dialect) {}
+  Parser(std::string_view text, TagQuery::Dialect dialect)
+      : text_(text), rest_(text), dialect_(dialect) {}
+
+  // The last word that was understood is where the service says a mistake is.
+  TagQuery::Mistake mistake(std::string_view expected) const { return {last_ + 1, expected}; }
 
   bool at_end() {
     skip_blanks();
     return rest_.empty();
   }
 
-  std::optional<TagQuery::Comparison> comparison() {
+  Result<TagQuery::Comparison, TagQuery::Mistake> comparison() {
     TagQuery::Comparison comparison;
-    if (!name(comparison.name) || !op(comparison.op) || !quoted('\'', comparison.value)) return {};
+    if (!name(comparison.name)) return mistake("expected a tag name");
+    if (!op(comparison.op)) return mistake("expected an operator");
+    if (!quoted('\'', comparison.value)) return mistake("expected a tag value");
     return comparison;
   }
 
@@ -32,11 +38,15 @@ class Parser {
         after.front() != '\t') {
       return false;
     }
-    rest_ = after;
+    take(expected.size());
     return true;
   }
 
  private:
+  void take(size_t characters) {
+    last_ = text_.size() - rest_.size();
+    rest_.remove_prefix(characters);
+  }
   void skip_blanks() {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t'))
       rest_.remove_prefix(1);
@@ -49,7 +59,7 @@ class Parser {
     constexpr std::string_view kContainer = "@container";
     if (dialect_ == TagQuery::Dialect::kFind && rest_.substr(0, kContainer.size()) == kContainer) {
       out = kContainer;
-      rest_.remove_prefix(kContainer.size());
+      take(kContainer.size());
       return true;
     }
     // Plain identifiers may go without quotes.
@@ -58,9 +68,10 @@ class Parser {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
     while (length < rest_.size() && is_word(rest_[length])) ++length;
+    if (length == 0) return false;
     out = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return length > 0;
+    take(length);
+    return true;
   }
 
   bool op(Operator& out) {
@@ -74,7 +85,7 @@ class Parser {
     for (const auto& candidate : kOperators) {
       if (rest_.substr(0, candidate.text.size()) != candidate.text) continue;
       if (candidate.op == Operator::kNotEqual && dialect_ == TagQuery::Dialect::kFind) return false;
-      rest_.remove_prefix(candidate.text.size());
+      take(candidate.text.size());
       out = candidate.op;
       return true;
     }
@@ -87,11 +98,13 @@ class Parser {
     const size_t end = rest_.find(quote, 1);
     if (end == std::string_view::npos) return false;
     out = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
+    take(end + 1);
     return true;
   }
 
+  const std::string_view text_;
   std::string_view rest_;
+  size_t last_ = 0;  // Where the last word that was taken begins.
   TagQuery::Dialect dialect_;
 };
 
@@ -123,18 +136,20 @@ bool holds(const TagQuery::Comparison& comparison, const Tags& tags, std::string
 
 }  // namespace
 
-std::optional<TagQuery> TagQuery::parse(std::string_view text, Dialect dialect) {
+Result<TagQuery, TagQuery::Mistake> TagQuery::parse(std::string_view text, Dialect dialect) {
   TagQuery query;
   query.alternatives_.emplace_back();
   Parser parser(text, dialect);
   size_t count = 0;
   while (true) {
     auto comparison = parser.comparison();
-    if (!comparison || ++count > kMaxComparisons) return {};
+    if (!comparison) return comparison.error();
+    if (++count > kMaxComparisons) return parser.mistake("expected fewer comparisons");
     query.alternatives_.back().push_back(std::move(*comparison));
     if (parser.at_end()) return query;
     if (parser.word("and")) continue;
-    if (dialect != Dialect::kCondition || !parser.word("or")) return {};
+    if (dialect != Dialect::kCondition || !parser.word("or"))
+      return parser.mistake("expected a logical operator");
     query.alternatives_.emplace_back();
   }
 }

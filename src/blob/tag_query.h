@@ -5,11 +5,11 @@
 //   Find Blobs (where): =  > >= < <=    AND, and @container = 'name'
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "blob/records.h"
 
 namespace kyanite::blob {
@@ -25,8 +25,13 @@ class TagQuery {
   };
   static constexpr size_t kMaxComparisons = 100;
 
-  // Nothing when the text is not of the language.
-  static std::optional<TagQuery> parse(std::string_view text, Dialect dialect);
+  // What is wrong with a text that is not of the language: near which character (the first is 1),
+  // and what was expected there.
+  struct Mistake {
+    size_t position = 1;
+    std::string_view expected;
+  };
+  static Result<TagQuery, Mistake> parse(std::string_view text, Dialect dialect);
 
   // A tag that is missing makes every comparison with it false, but for <>.
   bool matches(const Tags& tags, std::string_view container) const;

@@ -74,7 +74,7 @@ Decision evaluate_guards(ConditionSet set, const Conditions& conditions, const T
     bool matches = target.exists && (list.any || list.lists_strongly(ETag{target.changed}));
     if (!matches) return {Verdict::kConditionNotMet, Condition::kIfMatch};
   }
-  if (set.has(Condition::kIfUnmodifiedSince) && target.exists &&
+  if (set.has(Condition::kIfUnmodifiedSince) && target.changed.set() &&
       modified_since(target, *conditions.if_unmodified_since)) {
     return {Verdict::kConditionNotMet, Condition::kIfUnmodifiedSince};
   }
@@ -86,8 +86,9 @@ Decision evaluate_guards(ConditionSet set, const Conditions& conditions, const T
 Decision evaluate_validators(Operation operation, ConditionSet set, const Conditions& conditions,
                              const Target& target) {
   const bool tag_counts = set.has(Condition::kIfNoneMatch);
-  const bool date_counts = set.has(Condition::kIfModifiedSince);
-  if (!target.exists || (!tag_counts && !date_counts)) return {};
+  const bool date_counts = set.has(Condition::kIfModifiedSince) && target.changed.set();
+  // No tag is that of what does not exist.
+  if (tag_counts ? !target.exists : !date_counts) return {};
 
   if (tag_counts && conditions.if_none_match->any && operation == Operation::kCreate) {
     if (target.lease_held) return {};

@@ -90,7 +90,9 @@ enum class Operation {
 // What the headers are about.
 struct Target {
   bool exists = false;
-  Time changed;  // When it exists: the instant its ETag and Last-Modified come from.
+  // When it exists: the instant its ETag and Last-Modified come from. Set without that it does: the
+  // date that conditions on dates see; those on tags see nothing.
+  Time changed;
   // Whether the x-ms-if-tags expression holds for its tags (for no tags, if it is missing).
   bool tags_match = false;
   // The request carries the id of the lease now held on the target. `If-None-Match: *` then lets a

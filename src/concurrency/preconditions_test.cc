@@ -245,6 +245,29 @@ TEST(Preconditions, MissingTargets) {
   }
 }
 
+// What is no object yet, but has a date.
+TEST(Preconditions, TargetsWithADateAlone) {
+  const Target begun{.exists = false, .changed = kExisting.changed};
+  struct Row {
+    const char* what;
+    Conditions conditions;
+    char create;
+  };
+  const Row rows[] = {
+      {"nothing", parse({}, {}), 'P'},
+      {"If-Match", parse(current_tag(), {}), 'F'},
+      {"If-Match: *", parse("*", {}), 'F'},
+      {"If-None-Match", parse({}, current_tag()), 'P'},
+      {"If-None-Match: *", parse({}, "*"), 'P'},
+      {"If-Modified-Since, unmodified", parse({}, {}, date(10), {}), 'F'},
+      {"If-Modified-Since, modified", parse({}, {}, date(-10), {}), 'P'},
+      {"If-Unmodified-Since, unmodified", parse({}, {}, {}, date(10)), 'P'},
+      {"If-Unmodified-Since, modified", parse({}, {}, {}, date(-10)), 'F'},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(letter(decide(Operation::kCreate, row.conditions, begun)), row.create) << row.what;
+}
+
 TEST(Preconditions, ListsAreForReads) {
   const std::string with_current = std::string(kOtherTag) + ", " + current_tag();
   const std::string without_current = std::string(kOtherTag) + ", \"0x2\"";

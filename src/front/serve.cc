@@ -28,6 +28,8 @@ Task<http::Reply> Front::serve_part(http::Request& request, std::string_view ver
   auto answered = co_await answer(call);
   http::Reply reply =
       answered ? std::move(*answered) : refuse(service_, call, answered.error(), context_.auth());
+  if (!answered && answered.error().names != wire::Error::Names::kVersionAndCode)
+    call.version_text.clear();
 
   co_await finish(call, reply);
   const auto took = log_.write(call, reply, began);

@@ -15,6 +15,7 @@ struct Switch {
 constexpr Switch kSwitches[] = {
     {"blobVersioning", &service::AccountSettings::blob_versioning},
     {"blobImmutability", &service::AccountSettings::blob_immutability},
+    {"blobExpiry", &service::AccountSettings::blob_expiry},
 };
 
 struct Number {
@@ -50,7 +51,7 @@ Result<void, std::string> set_account_setting(service::AccountSettings& settings
     return {};
   }
   return "there is no account setting '" + shown +
-         "' (blobVersioning, blobImmutability, containerRetentionDays, shareRetentionDays, "
+         "' (blobVersioning, blobImmutability, blobExpiry, containerRetentionDays, shareRetentionDays, "
          "deletionWindowSeconds, rehydrationSeconds)";
 }
 

@@ -17,7 +17,7 @@ wire::Result<std::string> decode_abort(const Call& call) {
     return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", "copyid");
   }
   auto id = concurrency::parse_guid(*text);
-  if (!id) return wire::invalid_query("copyid", *text);
+  if (!id) return wire::invalid_query("copyid", *text, "copyid needs to be valid Guid.");
   return std::move(*id);
 }
 

@@ -8,7 +8,13 @@
 namespace kyanite::service {
 
 namespace {
-wire::Error invalid_document() { return wire::Code::kInvalidXmlDocument; }
+// XML, but not the right one: no place in it is named.
+wire::Error invalid_document() {
+  return wire::Error(wire::Code::kInvalidXmlDocument)
+      .with("LineNumber", "0")
+      .with("LinePosition", "0")
+      .with("Reason", "");
+}
 
 wire::Result<Time> parse_time(const pugi::xml_node& node) {
   const std::string_view text = node.child_value();
@@ -24,8 +30,10 @@ wire::Result<std::vector<auth::AccessPolicy>> parse_access_policies(std::string_
   std::vector<auth::AccessPolicy> policies;
   if (xml.empty()) return policies;
   pugi::xml_document document;
-  if (!document.load_buffer(xml.data(), xml.size()) || find_unwritable(document))
-    return invalid_document();
+  if (const auto parsed = document.load_buffer(xml.data(), xml.size()); !parsed)
+    return invalid_xml(xml, static_cast<size_t>(parsed.offset));
+  if (const auto unwritable = find_unwritable(document))
+    return invalid_xml(xml, static_cast<size_t>(unwritable.offset_debug()));
   const auto root = document.child("SignedIdentifiers");
   if (!root) return invalid_document();
   for (const auto& node : root.children("SignedIdentifier")) {

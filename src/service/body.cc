@@ -41,7 +41,7 @@ Task<wire::Result<std::string>> read_body(Call& call, size_t most) {
   if (auto expected = call.headers().find("Content-MD5"); expected && !expected->empty()) {
     auto digest = unbase64(*expected);
     if (!digest || digest->size() != 16) co_return wire::Error(wire::Code::kInvalidMd5);
-    if (*digest != md5(out)) co_return wire::Error(wire::Code::kMd5Mismatch);
+    if (const auto own = md5(out); *digest != own) co_return wire::md5_mismatch(*digest, own);
   }
   co_return out;
 }

@@ -1,5 +1,7 @@
 #include "service/conditions.h"
 
+#include <algorithm>
+
 #include "concurrency/guid.h"
 #include "wire/date.h"
 #include "wire/version.h"
@@ -32,6 +34,12 @@ wire::Error verdict_error(Verdict verdict) {
       return Code::kConditionHeadersNotSupported;
   }
   CHECK(false);
+}
+
+// Whether no object can have any of the tags.
+bool is_foreign(const concurrency::TagList& list) {
+  return !list.any && std::none_of(list.tags.begin(), list.tags.end(),
+                                   [](const auto& tag) { return tag.etag.changed.set(); });
 }
 
 wire::Result<std::optional<Time>> decode_date(const Call& call, std::string_view header) {
@@ -88,9 +96,11 @@ wire::Result<void> check_conditions(const Asked& asked, const concurrency::Targe
   const auto decision =
       concurrency::evaluate(asked.operation, asked.accepts, asked.conditions, target);
   if (decision.proceeds()) return {};
-  if (decision.verdict == Verdict::kConditionNotMet && decision.unmet == Condition::kIfMatch)
-    return wire::Error(asked.if_match_unmet);
-  return verdict_error(decision.verdict);
+  if (decision.verdict != Verdict::kConditionNotMet || decision.unmet == Condition::kIfTags)
+    return verdict_error(decision.verdict);
+  const bool foreign =
+      decision.unmet == Condition::kIfMatch && is_foreign(*asked.conditions.if_match);
+  return wire::Error(foreign ? asked.if_match_foreign : asked.unmet);
 }
 
 wire::Result<std::optional<std::string>> decode_guid(const Call& call, std::string_view header) {

@@ -27,7 +27,10 @@ struct Asked {
   concurrency::Operation operation = concurrency::Operation::kUpdate;
   concurrency::ConditionSet accepts;
   concurrency::Conditions conditions;
-  wire::Code if_match_unmet = wire::Code::kConditionNotMet;  // What an unmet If-Match is called.
+  // What unmet conditions but those on tags are called,
+  wire::Code unmet = wire::Code::kConditionNotMet;
+  // and an If-Match that names no ETag which an object could have.
+  wire::Code if_match_foreign = wire::Code::kConditionNotMet;
 };
 
 wire::Result<Asked> decode_conditions(const Call& call, concurrency::Operation operation,

@@ -61,9 +61,7 @@ wire::Error beyond_the_end(uint64_t length) {
 
 wire::Result<Download> decode_download(const Call& call) {
   Download wanted;
-  auto range = decode_range(call);
-  if (!range) return range.error();
-  wanted.range = *range;
+  wanted.range = decode_read_range(call);
   const auto form = call.headers().find(wire::kStructuredBody);
   if (form && !wire::is_structured_form(*form))
     return wire::invalid_header(wire::kStructuredBody, *form);
@@ -74,7 +72,7 @@ wire::Result<Download> decode_download(const Call& call) {
   const bool md5 = wants(hash_header(RangeHash::kMd5));
   const bool crc64 = wants(hash_header(RangeHash::kCrc64));
   if (!md5 && !crc64) return wanted;
-  if (md5 && crc64) return wire::Error(Code::kInvalidInput);
+  if (md5 && crc64) return wire::Error(Code::kBothCrc64AndMd5RangeHeaderPresent);
   wanted.hash = md5 ? RangeHash::kMd5 : RangeHash::kCrc64;
   if (!wanted.range) return wire::invalid_header(hash_header(wanted.hash), "true");
   wanted.structured = false;

@@ -1,6 +1,10 @@
 #include "service/endpoints.h"
 
+#include <optional>
 #include <utility>
+
+#include "service/service.h"
+#include "wire/service.h"
 
 namespace kyanite::service {
 
@@ -16,15 +20,30 @@ bool covers_loopback(std::string_view listening) {
   return listening == "0.0.0.0" || listening == "::" || is_loopback_name(listening);
 }
 
+bool is_account(std::string_view label, const auth::Accounts& accounts) {
+  constexpr std::string_view kSecondary = "-secondary";
+  if (label.ends_with(kSecondary)) label.remove_suffix(kSecondary.size());
+  return accounts.find(label) != nullptr;
+}
+
 // account.blob.example and other.blob.example, where the first is an account of this server.
 bool is_sibling(std::string_view host, std::string_view other, const auth::Accounts& accounts) {
-  constexpr std::string_view kSecondary = "-secondary";
   const size_t dot = host.find('.');
   const size_t other_dot = other.find('.');
   if (dot == std::string_view::npos || other_dot == std::string_view::npos) return false;
-  std::string_view account = host.substr(0, dot);
-  if (account.ends_with(kSecondary)) account.remove_suffix(kSecondary.size());
-  return host.substr(dot) == other.substr(other_dot) && accounts.find(account) != nullptr;
+  return host.substr(dot) == other.substr(other_dot) && is_account(host.substr(0, dot), accounts);
+}
+
+// The account of "account.blob.core.windows.net" and its like where it is one of this server, with
+// the name of its service.
+std::optional<std::string_view> public_service(std::string_view host,
+                                               const auth::Accounts& accounts) {
+  constexpr std::string_view kPublic = ".core.windows.net";
+  if (!host.ends_with(kPublic)) return {};
+  host.remove_suffix(kPublic.size());
+  const size_t dot = host.find('.');
+  if (dot == std::string_view::npos || !is_account(host.substr(0, dot), accounts)) return {};
+  return host.substr(dot + 1);
 }
 
 }  // namespace
@@ -39,6 +58,14 @@ const Service* Endpoints::find(const http::Url& url, const Service& own, std::st
   if (here && here->port == 0) here->port = asked_secure ? 443 : 80;
   if (here && here->host == url.host && here->port == url.port) return &own;
   if (here && here->port == url.port && is_sibling(url.host, here->host, accounts)) return &own;
+  const auto name = url.port == 443 || url.port == 80 ? public_service(url.host, accounts)
+                                                      : std::nullopt;
+  if (name) {
+    for (const auto& endpoint : endpoints_) {
+      if (wire::name(endpoint.service->kind()) == *name) return endpoint.service;
+    }
+    return nullptr;
+  }
   for (const auto& endpoint : endpoints_) {
     if (endpoint.port != url.port) continue;
     if (url.host == endpoint.host || (here && url.host == here->host) ||

@@ -21,7 +21,9 @@ class Endpoints {
 
   // The service that answers at the URL, seen from a request to `asked` (its Host header) which
   // `own` serves; null for other servers. A host that differs from the asked one in its first label
-  // only counts when that label is an account of this server.
+  // only counts when that label is an account of this server. The names that such an account would
+  // have in Azure ("account.blob.core.windows.net") are ours: clients make copy sources of them
+  // whatever endpoint they were given.
   const Service* find(const http::Url& url, const Service& own, std::string_view asked,
                       bool asked_secure, const auth::Accounts& accounts) const;
 

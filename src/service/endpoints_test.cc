@@ -11,15 +11,19 @@ namespace {
 
 class NamedService final : public Service {
  public:
-  wire::Service kind() const override { return wire::Service::kBlob; }
+  explicit NamedService(wire::Service kind) : kind_(kind) {}
+  wire::Service kind() const override { return kind_; }
   std::span<const Operation> operations() const override { return {}; }
   wire::Result<void> address(Call&, std::string_view) const override { return {}; }
   Task<wire::Result<auth::Acl>> acl(Call&) const override { co_return auth::Acl(); }
+
+ private:
+  const wire::Service kind_;
 };
 
 TEST(Endpoints, KnowThemselvesByNameAddressAndPort) {
-  const NamedService blob;
-  const NamedService file;
+  const NamedService blob(wire::Service::kBlob);
+  const NamedService file(wire::Service::kFile);
   const auth::Accounts accounts({{"acme", {auth::Key("k")}}, {"other", {auth::Key("k")}}});
   Endpoints local;  // Listens on loopback only.
   local.add(blob, "127.0.0.1", 10000);
@@ -53,9 +57,17 @@ TEST(Endpoints, KnowThemselvesByNameAddressAndPort) {
       {local, "storage.example", "http://storage.example:81/acme/c/b", nullptr},
       {local, "acme.blob.example", "http://other.blob.example/c/b", &blob},
       {local, "acme.blob.example", "http://other-secondary.blob.example/c/b", &blob},
-      // Other sites of the same domain, and the real service, are other servers.
+      // Other sites of the same domain are other servers.
       {local, "acme.blob.example", "http://www.blob.example/c/b", nullptr},
-      {local, "acme.blob.example", "http://acme.blob.core.windows.net/c/b", nullptr},
+      // What our accounts would be called in Azure, by service; all else there is another server.
+      {local, "acme.blob.example", "https://acme.blob.core.windows.net/c/b", &blob},
+      {local, "127.0.0.1:10000", "http://other-secondary.blob.core.windows.net/c/b", &blob},
+      {local, "127.0.0.1:10000", "https://acme.file.core.windows.net/s/f", &file},
+      {any, "127.0.0.1:10000", "https://acme.file.core.windows.net/s/f", nullptr},
+      {local, "127.0.0.1:10000", "https://acme.core.windows.net/s/f", nullptr},
+      {local, "127.0.0.1:10000", "https://acme.blob.core.windows.net:10000/c/b", nullptr},
+      {local, "127.0.0.1:10000", "https://stranger.blob.core.windows.net/c/b", nullptr},
+      {local, "127.0.0.1:10000", "https://acme.blob.core.windows.net.example/c/b", nullptr},
       {local, "acme.blob.example:81", "http://other.blob.example/c/b", nullptr},
       {local, "", "http://storage.example/acme/c/b", nullptr},
   };

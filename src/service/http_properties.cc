@@ -4,11 +4,15 @@
 
 namespace kyanite::service {
 
+namespace {
+constexpr size_t kMd5Bytes = 16;
+}
+
 wire::Result<std::string> decode_md5(const Call& call, std::string_view header) {
   const auto text = call.headers().find(header);
   if (!text || text->empty()) return std::string();
   auto digest = unbase64(*text);
-  if (!digest || digest->size() != 16) return wire::Error(wire::Code::kInvalidMd5);
+  if (!digest || digest->size() != kMd5Bytes) return wire::Error(wire::Code::kInvalidMd5);
   return *digest;
 }
 
@@ -21,8 +25,10 @@ wire::Result<HttpProperties> decode_http_properties(const Call& call,
   properties.content_language = headers.get(names.content_language);
   properties.content_disposition = headers.get(names.content_disposition);
   properties.cache_control = headers.get(names.cache_control);
-  auto md5 = decode_md5(call, names.content_md5);
-  if (!md5) return md5.error();
+  const auto text = headers.get(names.content_md5);
+  auto md5 = unbase64(text);
+  if (!md5 || (!names.any_md5 && !text.empty() && md5->size() != kMd5Bytes))
+    return wire::Error(wire::Code::kInvalidMd5);
   properties.content_md5 = std::move(*md5);
   return properties;
 }
@@ -34,7 +40,7 @@ HttpProperties foreign_properties(const http::Headers& headers) {
   http.content_language = headers.get("Content-Language");
   http.content_disposition = headers.get("Content-Disposition");
   http.cache_control = headers.get("Cache-Control");
-  if (auto md5 = unbase64(headers.get("Content-MD5")); md5 && md5->size() == 16)
+  if (auto md5 = unbase64(headers.get("Content-MD5")); md5 && md5->size() == kMd5Bytes)
     http.content_md5 = std::move(*md5);
   return http;
 }

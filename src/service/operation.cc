@@ -56,11 +56,14 @@ wire::Error no_row(std::span<const Operation> operations, const http::Request& r
     return value ? wire::invalid_header(header, *value) : wire::missing_header(header);
   }
   if (path_known) return wire::Error(wire::Code::kUnsupportedHttpVerb);
+  // All there is of a service itself has a name.
+  if (path.level == auth::Level::kService) {
+    return wire::invalid_query("comp", path.comp)
+        .with("Reason", "")
+        .naming(wire::Error::Names::kCode);
+  }
   if (!path.comp.empty()) return wire::invalid_query("comp", path.comp);
   if (!path.restype.empty()) return wire::invalid_query("restype", path.restype);
-  // All there is to read of a service itself has a name.
-  if (path.level == auth::Level::kService && request.method == "GET")
-    return wire::invalid_query("comp", path.comp);
   return wire::Error(wire::Code::kUnsupportedHttpVerb);
 }
 }  // namespace

@@ -42,14 +42,19 @@ class Reader {
     if (!value) fail(std::string(name) + " must be a number.");
     return value.value_or(0);
   }
+  // A policy is judged as a whole: what is wrong with it is found where it ends.
   RetentionPolicy retention(const pugi::xml_node& node) {
     RetentionPolicy policy;
+    if (!node) return policy;
+    if (!node.child("Enabled")) fail_at_end(node, "Element is missing: Enabled.");
     policy.enabled = boolean(node, "Enabled", false);
     policy.allow_permanent_delete = boolean(node, "AllowPermanentDelete", false);
     if (!policy.enabled) return policy;
+    if (!node.child("Days")) fail_at_end(node, "Element is missing: Days.");
     const uint64_t days = number(node, "Days");
     if (days < 1 || days > kMaxRetentionDays) {
-      fail("Retention days must be greater than 0 and less than or equal to 365 days.");
+      fail_at_end(node,
+                  "Retention days must be greater than 0 and less than or equal to 365 days.");
       return policy;
     }
     policy.days = static_cast<uint32_t>(days);
@@ -89,8 +94,8 @@ class Reader {
       CorsRule rule;
       rule.origins = child.child_value("AllowedOrigins");
       rule.methods = child.child_value("AllowedMethods");
-      rule.allowed_headers = child.child_value("AllowedHeaders");
-      rule.exposed_headers = child.child_value("ExposedHeaders");
+      rule.allowed_headers = names_first(child.child_value("AllowedHeaders"));
+      rule.exposed_headers = names_first(child.child_value("ExposedHeaders"));
       rule.max_age_s = number(child, "MaxAgeInSeconds");
       check_origins(rule.origins);
       check_methods(rule.methods);
@@ -108,7 +113,18 @@ class Reader {
   void fail(std::string reason) {
     if (!reason_) reason_ = std::move(reason);
   }
+  void fail_at_end(const pugi::xml_node& node, std::string reason) {
+    if (!reason_) end_of_ = node;
+    fail(std::move(reason));
+  }
   const std::optional<std::string>& reason() const { return reason_; }
+  // What was wrong: within `section`, or where the element ends that failed as a whole.
+  wire::Error error(std::string_view body, const pugi::xml_node& section) const {
+    const auto place = static_cast<size_t>((end_of_ ? end_of_ : section).offset_debug());
+    if (!end_of_) return invalid_xml(body, place, *reason_);
+    const size_t end = body.find("</" + std::string(end_of_.name()), place);
+    return invalid_xml(body, end == std::string_view::npos ? place : end + 2, *reason_);
+  }
 
  private:
   void check_origins(std::string_view list) {
@@ -141,7 +157,21 @@ class Reader {
     if (names > kMaxCorsHeaders) fail("A maximum of 64 headers is allowed in a list.");
     if (prefixes > kMaxCorsPrefixes) fail("A maximum of 2 prefixed headers is allowed in a list.");
   }
+  // A list of headers with the prefixes ("x-ms-meta-*") behind the names.
+  static std::string names_first(std::string_view list) {
+    std::string names;
+    std::string prefixes;
+    for (const auto header : split_list(list)) {
+      std::string& part = header.ends_with('*') ? prefixes : names;
+      if (!part.empty()) part += ',';
+      part += header;
+    }
+    if (names.empty() || prefixes.empty()) return std::string(list);
+    return names + ',' + prefixes;
+  }
+
   std::optional<std::string> reason_;
+  pugi::xml_node end_of_;
 };
 
 void write_boolean(wire::XmlWriter& xml, std::string_view tag, bool value) {
@@ -200,7 +230,6 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
     return invalid_xml(body, static_cast<size_t>(unwritable.offset_debug()));
   const auto root = document.child("StorageServiceProperties");
   if (!root) return invalid_xml(body, 0, "StorageServiceProperties is missing.");
-  if (!root.first_child()) return invalid_xml(body, static_cast<size_t>(root.offset_debug()));
   const bool blob = service == wire::Service::kBlob;
   Reader reader;
   for (const auto& node : root.children()) {
@@ -229,8 +258,7 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
     } else {
       reader.fail(std::string(name) + " is not a property of this service.");
     }
-    if (const auto& reason = reader.reason())
-      return invalid_xml(body, static_cast<size_t>(node.offset_debug()), *reason);
+    if (reader.reason()) return reader.error(body, node);
   }
   return {};
 }

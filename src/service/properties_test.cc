@@ -85,7 +85,7 @@ TEST(ServiceProperties, ReadsEverySection) {
   ASSERT_EQ(properties.cors.size(), 2u);
   EXPECT_EQ(properties.cors[0].origins, "http://a.com,http://b.com");
   EXPECT_EQ(properties.cors[0].methods, "GET,PUT");
-  EXPECT_EQ(properties.cors[0].allowed_headers, "x-ms-meta-*,x");
+  EXPECT_EQ(properties.cors[0].allowed_headers, "x,x-ms-meta-*");
   EXPECT_EQ(properties.cors[0].exposed_headers, "*");
   EXPECT_EQ(properties.cors[0].max_age_s, 200u);
   EXPECT_EQ(properties.default_version, "2020-02-10");
@@ -125,14 +125,55 @@ TEST(ServiceProperties, AnAbsentVersionIsTheFirstBeforeStoringAndAfter) {
 TEST(ServiceProperties, AbsentSectionsStay) {
   auto properties = everything();
   const std::string before = write_properties(properties, Service::kBlob, wire::Version{20260406});
-  // A document without any section is refused and changes nothing.
-  EXPECT_FALSE(merge_properties(document(""), Service::kBlob, properties).ok());
+  // A document without any section changes nothing.
+  EXPECT_TRUE(merge_properties(document(""), Service::kBlob, properties).ok());
+  EXPECT_TRUE(merge_properties("<StorageServiceProperties/>", Service::kBlob, properties).ok());
   EXPECT_EQ(write_properties(properties, Service::kBlob, wire::Version{20260406}), before);
 
   ASSERT_TRUE(merge_properties(cors(""), Service::kBlob, properties).ok());
   EXPECT_TRUE(properties.cors.empty());
   EXPECT_EQ(properties.default_version, "2020-02-10");
   EXPECT_TRUE(properties.logging.deletes);
+}
+
+TEST(ServiceProperties, CorsListsNamesBeforePrefixes) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"a-*,b-*,c,d", "c,d,a-*,b-*"}, {"c, a-*", "c,a-*"}, {"a, b", "a, b"}, {"*", "*"}, {"", ""}};
+  for (const auto& [sent, kept] : cases) {
+    ServiceProperties properties;
+    ASSERT_TRUE(
+        merge_properties(cors(cors_rule("*", "GET", sent, sent)), Service::kQueue, properties));
+    EXPECT_EQ(properties.cors[0].allowed_headers, kept);
+    EXPECT_EQ(properties.cors[0].exposed_headers, kept);
+  }
+}
+
+TEST(ServiceProperties, TellsWhereARetentionPolicyIsWrong) {
+  const auto policy = [](const std::string& inner) {
+    return "<StorageServiceProperties>\n<DeleteRetentionPolicy>" + inner +
+           "</DeleteRetentionPolicy></StorageServiceProperties>";
+  };
+  // The place is that of the name in the end tag.
+  const struct {
+    std::string xml;
+    std::string position;
+    std::string reason;
+  } cases[] = {
+      {policy(""), "26", "Element is missing: Enabled."},
+      {policy("<Enabled>true</Enabled>"), "49", "Element is missing: Days."},
+      {policy("<Enabled>true</Enabled><Days>366</Days>"), "65",
+       "Retention days must be greater than 0 and less than or equal to 365 days."},
+      {"<StorageServiceProperties>\n<DeleteRetentionPolicy /></StorageServiceProperties>", "2",
+       "Element is missing: Enabled."},
+  };
+  for (const auto& [xml, position, reason] : cases) {
+    ServiceProperties properties;
+    const auto merged = merge_properties(xml, Service::kBlob, properties);
+    ASSERT_FALSE(merged) << xml;
+    const decltype(merged.error().details) expected = {
+        {"LineNumber", "2"}, {"LinePosition", position}, {"Reason", reason}};
+    EXPECT_EQ(merged.error().details, expected) << xml;
+  }
 }
 
 TEST(ServiceProperties, RefusesBadDocuments) {
@@ -149,6 +190,9 @@ TEST(ServiceProperties, RefusesBadDocuments) {
       document("<DefaultServiceVersion/>"),
       document("<StaticWebsite><Enabled>1</Enabled></StaticWebsite>"),
       document("<DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy>"),
+      document("<DeleteRetentionPolicy/>"),
+      document("<DeleteRetentionPolicy><Days>3</Days></DeleteRetentionPolicy>"),
+      document("<HourMetrics><RetentionPolicy></RetentionPolicy></HourMetrics>"),
       cors(cors_rule("")),
       cors(cors_rule(" , ")),
       cors(cors_rule("*", "")),

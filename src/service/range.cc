@@ -34,6 +34,11 @@ wire::Result<std::optional<ByteRange>> decode_strictly(const Call& call, std::st
 }
 }  // namespace
 
+std::optional<ByteRange> decode_read_range(const Call& call) {
+  const auto text = call.headers().find("x-ms-range");
+  return parse_range(text && !text->empty() ? *text : call.headers().get("Range"));
+}
+
 wire::Result<std::optional<ByteRange>> decode_range(const Call& call) {
   auto range = decode_strictly(call, "x-ms-range");
   if (!range || *range) return range;

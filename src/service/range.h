@@ -14,8 +14,10 @@ struct ByteRange {
   std::optional<uint64_t> last;  // inclusive; nothing: to the end
 };
 
-// x-ms-range, else Range; nothing when neither names one. A malformed Range is ignored as HTTP
-// demands, a malformed x-ms-range is an error.
+// What to read: x-ms-range, else Range; nothing when neither names one. A malformed one is ignored,
+// as HTTP demands.
+std::optional<ByteRange> decode_read_range(const Call& call);
+// What to write: the same, but a malformed x-ms-range is an error.
 wire::Result<std::optional<ByteRange>> decode_range(const Call& call);
 // x-ms-source-range; nothing when it is absent.
 wire::Result<std::optional<ByteRange>> decode_source_range(const Call& call);

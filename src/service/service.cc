@@ -9,7 +9,8 @@ namespace kyanite::service {
 
 void Service::render(const Call& call, const wire::Error& error, http::Reply& reply) const {
   // Requests too broken to have a version are answered like those of today.
-  if (call.version >= wire::kErrorCodeHeader || call.version == wire::Version{})
+  if (error.names != wire::Error::Names::kNeither &&
+      (call.version >= wire::kErrorCodeHeader || call.version == wire::Version{}))
     reply.header("x-ms-error-code", wire::name(error.code));
   if (call.request.method == "HEAD" || error.status == 304) return;
   wire::XmlWriter xml;

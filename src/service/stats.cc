@@ -6,6 +6,7 @@
 namespace kyanite::service {
 
 Task<wire::Result<http::Reply>> get_service_stats(Call& call) {
+  if (!call.target.secondary) co_return wire::invalid_query("comp", "stats").with("Reason", "");
   wire::XmlWriter xml;
   xml.open("StorageServiceStats").open("GeoReplication");
   xml.element("Status", "live").element("LastSyncTime", wire::http_date(call.now));

@@ -1,5 +1,6 @@
-// GET /?restype=service&comp=stats: the state of geo-replication, the same for every service. One
-// data directory is both endpoints, so the secondary is always live and up to date.
+// GET /?restype=service&comp=stats: the state of geo-replication, the same for every service and
+// asked of its secondary endpoint. One data directory is both endpoints, so the secondary is always
+// live and up to date.
 #pragma once
 
 #include "base/task.h"

@@ -35,12 +35,12 @@ wire::Result<std::optional<Framing>> decode_framing(const Call& call) {
   return std::optional<Framing>(Framing{*number, {}});
 }
 
-wire::Error framing_error(wire::StructuredError error) {
+wire::Error framing_error(const wire::StructuredParser& parser, wire::StructuredError error) {
   switch (error) {
     case wire::StructuredError::kMalformed:
       return wire::Error(Code::kInvalidInput).saying("The body is no valid structured message.");
     case wire::StructuredError::kCrc64:
-      return Code::kCrc64Mismatch;
+      return wire::crc64_mismatch(parser.sent_crc64(), parser.computed_crc64());
   }
   CHECK(false);
 }
@@ -55,7 +55,7 @@ struct Upload {
     if (framing) {
       auto content = co_await call.context.workers.run(
           [&] { return framing->parser.feed(chunk.data(), chunk.size()); });
-      if (!content) co_return framing_error(content.error());
+      if (!content) co_return framing_error(framing->parser, content.error());
       chunk.resize(*content);
     }
     uploaded.length += chunk.size();
@@ -69,7 +69,8 @@ struct Upload {
   // What was announced must have come.
   wire::Result<void> check_framing() const {
     if (!framing) return {};
-    if (auto ended = framing->parser.finish(); !ended) return framing_error(ended.error());
+    if (auto ended = framing->parser.finish(); !ended)
+      return framing_error(framing->parser, ended.error());
     if (uploaded.length != framing->content_length) {
       return wire::invalid_header(wire::kStructuredContentLength,
                                   call.headers().get(wire::kStructuredContentLength));

@@ -1,5 +1,8 @@
 #include "wire/error.h"
 
+#include "base/bytes.h"
+#include "wire/crc64.h"
+
 namespace kyanite::wire {
 
 namespace {
@@ -29,6 +32,18 @@ Error invalid_header(std::string_view header, std::string_view value) {
 
 Error missing_header(std::string_view header) {
   return Error(Code::kMissingRequiredHeader).with("HeaderName", header);
+}
+
+Error md5_mismatch(std::string_view sent, std::string_view computed) {
+  return Error(Code::kMd5Mismatch)
+      .with("UserSpecifiedMd5", base64(sent))
+      .with("ServerCalculatedMd5", base64(computed));
+}
+
+Error crc64_mismatch(uint64_t sent, uint64_t computed) {
+  return Error(Code::kCrc64Mismatch)
+      .with("UserSpecifiedCrc", crc64_text(sent))
+      .with("ServerCalculatedCrc", crc64_text(computed));
 }
 
 Error invalid_query(std::string_view parameter, std::string_view value, std::string_view reason) {

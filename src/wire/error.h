@@ -2,6 +2,7 @@
 // messages.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,10 @@ struct Error {
   std::vector<std::pair<std::string_view, std::string>> details;
   // Headers that go with this error beyond the usual ones, e.g. Content-Range.
   std::vector<std::pair<std::string_view, std::string>> headers;
+  // What the service finds before it looks at the version is answered without naming one, and some
+  // of it without the code among the headers.
+  enum class Names : uint8_t { kVersionAndCode, kCode, kNeither };
+  Names names = Names::kVersionAndCode;
 
   Error(Code error_code);  // NOLINT: a code alone is an error with the table's status and message.
   Error(Code error_code, int other_status) : Error(error_code) { status = other_status; }
@@ -40,10 +45,17 @@ struct Error {
     message = text;
     return *this;
   }
+  Error& naming(Names what) {
+    names = what;
+    return *this;
+  }
 };
 
 Error invalid_header(std::string_view header, std::string_view value);  // 400 InvalidHeaderValue
 Error missing_header(std::string_view header);                          // 400 MissingRequiredHeader
+// 400 Md5Mismatch and Crc64Mismatch, with what was sent and what was computed: digests of 16 bytes.
+Error md5_mismatch(std::string_view sent, std::string_view computed);
+Error crc64_mismatch(uint64_t sent, uint64_t computed);
 Error invalid_query(std::string_view parameter, std::string_view value,
                     std::string_view reason = {});
 Error out_of_range_query(std::string_view parameter, std::string_view value, std::string_view least,

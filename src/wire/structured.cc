@@ -82,11 +82,13 @@ kyanite::Result<void, StructuredError> StructuredParser::take_frame() {
       state_ = content_left_ > 0 ? State::kContent : after_content();
       return {};
     case State::kSegmentFooter:
-      if (read_le(at, 8) != segment_crc64_) return StructuredError::kCrc64;
+      sent_crc64_ = read_le(at, 8);
+      if (sent_crc64_ != segment_crc64_) return StructuredError::kCrc64;
       state_ = after_segment();
       return {};
     case State::kFooter:
-      if (read_le(at, 8) != crc64_) return StructuredError::kCrc64;
+      sent_crc64_ = read_le(at, 8);
+      if (sent_crc64_ != crc64_) return StructuredError::kCrc64;
       state_ = State::kEnd;
       return {};
     case State::kContent:

@@ -38,6 +38,10 @@ class StructuredParser {
   // To be called at the end of the body: whether it was the end of the message.
   kyanite::Result<void, StructuredError> finish() const;
 
+  // After kCrc64: the checksum that the message carries, and that of what came.
+  uint64_t sent_crc64() const { return sent_crc64_; }
+  uint64_t computed_crc64() const { return state_ == State::kFooter ? crc64_ : segment_crc64_; }
+
  private:
   enum class State { kHeader, kSegmentHeader, kContent, kSegmentFooter, kFooter, kEnd };
 
@@ -57,6 +61,7 @@ class StructuredParser {
   uint64_t content_left_ = 0;
   uint64_t segment_crc64_ = 0;
   uint64_t crc64_ = 0;
+  uint64_t sent_crc64_ = 0;  // The last one that was read.
 };
 
 // Puts a message together around content that is sent in order.

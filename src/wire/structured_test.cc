@@ -109,6 +109,18 @@ TEST(Structured, DamageIsNoticed) {
   }
 }
 
+TEST(Structured, DamageIsToldWithBothChecksums) {
+  const std::string good = message({"first", "second"});
+  for (const size_t at : {size_t{28}, good.size() - 8}) {  // Of the first segment, and of all.
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    StructuredParser parser;
+    ASSERT_FALSE(parser.feed(bad.data(), bad.size())) << at;
+    EXPECT_EQ(parser.sent_crc64(), parser.computed_crc64() ^ 1) << at;
+    EXPECT_EQ(parser.computed_crc64(), crc64(0, at == 28 ? "first" : "firstsecond")) << at;
+  }
+}
+
 TEST(Structured, NeitherShortNorLong) {
   const std::string good = message({"content"});
   for (size_t length = 0; length < good.size(); ++length) {

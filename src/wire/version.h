@@ -41,6 +41,8 @@ inline constexpr Version kLargeBlocks{20191212};
 inline constexpr Version kHundredMiBBlocks{20160531};
 inline constexpr Version kEncryptionScopes{20190707};
 inline constexpr Version kBlobTags{20191212};
+inline constexpr Version kRehydratePriority{20191212};
+inline constexpr Version kHierarchicalNamespaceTold{20190707};
 inline constexpr Version kVersionLevelImmutability{20200612};
 inline constexpr Version kEncodedNamesInLists{20210212};
 inline constexpr Version kLargeAppendBlocks{20221102};

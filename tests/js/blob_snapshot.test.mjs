@@ -134,6 +134,12 @@ test('soft delete keeps deleted blobs and snapshots, and undelete brings them ba
   await blob.delete({ deleteSnapshots: 'include' });
   assert.equal(await picture(blob), 'absent');
   assert.deepEqual(await all({ prefix: 'soft' }), []);
+  for (const each of [blob, blob.withSnapshot(snapshot)]) {
+    const { pathname, search } = new URL(each.url);
+    const { status, headers } = await request(server, 'HEAD', pathname + search);
+    assert.equal(status, 404);
+    assert.equal(headers['x-ms-is-soft-deleted'], 'true');
+  }
   const deleted = await all({ prefix: 'soft', includeDeleted: true, includeSnapshots: true });
   assert.deepEqual(deleted.map((item) => item.deleted), [true, true]);
   const { properties } = deleted.at(-1);

@@ -1,9 +1,9 @@
 // Versions of blobs, in an account that keeps them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blobServer, contentOf, namesOf, picture, refused, textOf } from './blob_fixtures.mjs';
+import { blobServer, contentOf, namesOf, picture, refused, request, textOf } from './blob_fixtures.mjs';
 
-const { freshContainer } = await blobServer({ flags: ['--setting', 'blobVersioning=true'] });
+const { server, freshContainer } = await blobServer({ flags: ['--setting', 'blobVersioning=true'] });
 const container = await freshContainer();
 const versionsOf = async (name) => {
   const found = [];
@@ -151,4 +151,36 @@ test('missing and malformed versions', async () => {
   await write(blob, 'x');
   await assert.rejects(blob.withVersion('2020-01-01T00:00:00.0000000Z').getProperties(), refused(404, 'BlobNotFound'));
   await assert.rejects(blob.withVersion('yesterday').download(), refused(400, 'InvalidQueryParameterValue'));
+});
+
+test('a list shows blobs of which only versions are left, where it is asked for them', async () => {
+  const box = await freshContainer();
+  const [gone, kept] = ['gone', 'kept'].map((name) => box.getBlockBlobClient(name));
+  const first = await write(gone, 'first');
+  await write(gone, 'second!');
+  await gone.delete();
+  await write(kept, 'old');
+  await write(kept, 'new');
+  const list = async (include) => {
+    const { text } = await request(server, 'GET',
+      `${new URL(box.url).pathname}?restype=container&comp=list&include=${include}`);
+    return [...text.matchAll(/<Blob>.*?<\/Blob>/g)].map(([entry]) => [/<Name>(.*)<\/Name>/.exec(entry)[1],
+      entry.includes('<HasVersionsOnly>true</HasVersionsOnly>'), entry.includes('<VersionId>'),
+      Number(/<Content-Length>(.*?)</.exec(entry)[1])]);
+  };
+  assert.deepEqual(await list('deletedwithversions'), [['gone', true, false, 7], ['kept', false, true, 3]]);
+  assert.deepEqual(await list('versions,deletedwithversions'), [['gone', false, true, 5], ['gone', false, true, 7],
+    ['gone', true, false, 7], ['kept', false, true, 3], ['kept', false, true, 3]]);
+  assert.deepEqual(await list('metadata'), [['kept', false, true, 3]]);
+  assert.equal(await textOf(gone.withVersion(first)), 'first');
+});
+
+test('deleting snapshots alone is permanent, deleting the blob keeps it as a version', async () => {
+  const blob = container.getBlockBlobClient('permanence');
+  await write(blob, 'x');
+  await blob.createSnapshot();
+  const path = new URL(blob.url).pathname;
+  const remove = async (headers) => (await request(server, 'DELETE', path, { headers })).headers['x-ms-delete-type-permanent'];
+  assert.equal(await remove({ 'x-ms-delete-snapshots': 'only' }), 'true');
+  assert.equal(await remove({}), 'false');
 });

@@ -17,6 +17,7 @@ test('a deleted container comes back with all that was in it', async () => {
   const blob = container.getBlockBlobClient('b');
   await blob.upload('precious', 8);
   const { snapshot } = await blob.createSnapshot();
+  const { etag } = await container.getProperties();
   await container.delete();
   await assert.rejects(blob.download(), refused(404, 'ContainerNotFound'));
   const [item, ...more] = await deletedOf(kept.service, container.containerName);
@@ -24,7 +25,9 @@ test('a deleted container comes back with all that was in it', async () => {
   assert.ok(item.properties.deletedOn instanceof Date);
   assert.ok(item.properties.remainingRetentionDays <= 2);
   await kept.service.undeleteContainer(container.containerName, item.version);
-  assert.deepEqual((await container.getProperties()).metadata, { a: 'b' });
+  const restored = await container.getProperties();
+  assert.deepEqual(restored.metadata, { a: 'b' });
+  assert.notEqual(restored.etag, etag);
   assert.equal(await textOf(blob), 'precious');
   assert.equal(await textOf(blob.withSnapshot(snapshot)), 'precious');
   assert.deepEqual(await deletedOf(kept.service, container.containerName), []);

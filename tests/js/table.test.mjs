@@ -199,7 +199,9 @@ test('limits of entities', async () => {
 test('service properties, statistics and access policies', async () => {
   await service.setProperties({ minuteMetrics: { version: '1.0', enabled: false } });
   assert.equal((await service.getProperties()).minuteMetrics.enabled, false);
-  assert.equal((await service.getStatistics()).geoReplication.status, 'live');
+  const secondary = new TableServiceClient(`${url}-secondary`, credential, options);
+  assert.equal((await secondary.getStatistics()).geoReplication.status, 'live');
+  await assert.rejects(service.getStatistics(), (error) => error.statusCode === 400);
   const table = await freshTable();
   const start = new Date('2026-01-01T00:00:00.000Z');
   await table.setAccessPolicy([{ id: 'reading', accessPolicy: { start, expiry: start, permission: 'r' } }]);

@@ -1,0 +1,73 @@
+#include "blob/uncommitted.h"
+
+#include <algorithm>
+
+#include "blob/blocks.h"
+#include "service/storage.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+
+namespace {
+// 1601-01-01: when Windows begins to count time.
+constexpr Time kLastModified{504'911'232'000'000'000};
+}  // namespace
+
+Blob Uncommitted::as_blob() const {
+  Blob blob;
+  blob.created = blob.changed = kLastModified;
+  blob.lease = lease;
+  return blob;
+}
+
+Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, store::SpaceId space,
+                                                                store::Commit& commit) {
+  const auto key = block_key(space, call.target.object, kBlocksMark);
+  auto mark = co_await service::load<BlocksMark>(call, key);
+  if (!mark) co_return mark.error();
+  if (!mark->value) co_return std::optional<Uncommitted>();
+  commit.guards.push_back({key, mark->record});
+  // The mark outlives blocks that were cleared away because nobody committed them.
+  bool any = false;
+  auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    if (cursor->valid()) cursor->next();
+    any = cursor->valid();
+    return cursor->status();
+  });
+  if (!looked) co_return service::storage_error(looked.error());
+  if (!any) co_return std::optional<Uncommitted>();
+  co_return std::optional<Uncommitted>(
+      Uncommitted{mark->value->id_bytes, std::move(mark->value->lease)});
+}
+
+Task<wire::Result<void>> settle_uncommitted(Call& call, store::SpaceId space,
+                                            const Uncommitted& before,
+                                            const std::optional<Blob>& after,
+                                            store::Commit& commit) {
+  if (!after) co_return co_await drop_blocks(call, space, commit);
+  const BlocksMark mark{before.id_bytes, after->lease};
+  commit.writes.push_back(
+      {block_key(space, call.target.object, kBlocksMark), service::to_record(mark)});
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Commit& commit) {
+  // Most blobs never had blocks: then no scan is needed, nor a look at the mark again.
+  const auto mark = block_key(space, call.target.object, kBlocksMark);
+  const bool any = std::any_of(commit.guards.begin(), commit.guards.end(), [&](const auto& guard) {
+    return guard.key.bytes() == mark.bytes();
+  });
+  if (!any) co_return wire::Result<void>();
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    return true;
+  };
+  auto listed = co_await store::scan(
+      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
+  if (!listed) co_return service::storage_error(listed.error());
+  co_return wire::Result<void>();
+}
+
+}  // namespace kyanite::blob

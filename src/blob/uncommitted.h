@@ -1,0 +1,42 @@
+// A blob of which there are only blocks so far. It has no properties and cannot be read, but it can
+// be leased and deleted, and conditions on dates see it: it was last modified in 1601.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/task.h"
+#include "blob/records.h"
+#include "service/call.h"
+#include "service/lease.h"
+#include "store/key.h"
+#include "store/store.h"
+#include "wire/error.h"
+
+namespace kyanite::blob {
+
+struct Uncommitted {
+  uint64_t id_bytes = 0;  // of the ids of its blocks
+  service::StoredLease lease;
+
+  // As what Lease Blob and Delete Blob take it for.
+  Blob as_blob() const;
+};
+
+// The addressed blob's uncommitted blocks as such a blob; nothing where there are none. Where there
+// are, the commit is guarded by it.
+Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(service::Call& call,
+                                                                store::SpaceId space,
+                                                                store::Commit& commit);
+
+// Adds to the commit what became of it: another lease, or its deletion.
+Task<wire::Result<void>> settle_uncommitted(service::Call& call, store::SpaceId space,
+                                            const Uncommitted& before,
+                                            const std::optional<Blob>& after,
+                                            store::Commit& commit);
+
+// Adds the removal of all uncommitted blocks to the commit. They were looked for before.
+Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
+                                     store::Commit& commit);
+
+}  // namespace kyanite::blob
