@@ -13,6 +13,7 @@
 #include "blob/customer_key.h"
 #include "blob/heads.h"
 #include "blob/records.h"
+#include "blob/tag_index.h"
 #include "blob/uncommitted.h"
 #include "concurrency/lease.h"
 #include "concurrency/preconditions.h"
@@ -127,6 +128,15 @@ void touch_new_version(const service::Call& call, Blob& blob);
 // ETag, Last-Modified and, when there is one, x-ms-version-id.
 void encode_state(http::Reply& reply, const Blob& blob);
 
+// The first instant from `first` on that no snapshot (or version) of the addressed blob is named
+// by: where snapshot_row (or version_row) is free.
+Task<wire::Result<Time>> free_instant(service::Call& call, store::SpaceId space,
+                                      std::string (*row)(Time), Time first);
+
+// Adds a former state to the commit, which must not be in the place of another one.
+void put_former(const service::Call& call, store::SpaceId space, std::string_view row,
+                const Blob& blob, store::Commit& commit);
+
 // Adds to the commit what becomes of `before` when the blob becomes `after` (nothing: deleted).
 // Writes the head itself.
 Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep keep,
@@ -138,10 +148,10 @@ inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>&
   return rules.operation == concurrency::Operation::kCreate || (rules.sees_uncommitted && !blob);
 }
 
-// Read, decide, commit for one blob. After the checks `edit(std::optional<Blob>&, store::SpaceId,
-// store::Commit&)` changes, creates or clears the blob, may add content to the commit, and returns
-// the reply to give once all is durable. It may be called again after a conflict. `edit` returns
-// wire::Result<http::Reply> or a Task of it.
+// Read, decide, commit for one blob. What it gains of tags is indexed. After the checks
+// `edit(std::optional<Blob>&, store::SpaceId, store::Commit&)` changes, creates or clears the blob,
+// may add content to the commit, and returns the reply to give once all is durable. It may be
+// called again after a conflict. `edit` returns wire::Result<http::Reply> or a Task of it.
 template <class Edit>
 Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
   if (auto base = require_base(call); !base) co_return base.error();
@@ -177,6 +187,7 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
     } else {
       reply.emplace(edit(blob, space, commit));
     }
+    if (!*reply && reply->error().conflict) continue;
     if (!*reply) co_return std::move(*reply);
     // A lease that was taken before there was more than blocks goes on.
     if (uncommitted && blob && !is_uncommitted) {
@@ -186,7 +197,12 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
     auto settled = is_uncommitted
                        ? co_await settle_uncommitted(call, space, *uncommitted, blob, commit)
                        : co_await settle(call, space, checks.rules.keep, before, blob, commit);
+    if (!settled && settled.error().conflict) continue;
     if (!settled) co_return settled.error();
+    if (const Tags had = before ? before->tags : Tags(); blob && gains_tags(had, blob->tags)) {
+      auto indexed = co_await index_tags(call, space, had, blob->tags, commit);
+      if (!indexed) co_return indexed.error();
+    }
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return std::move(*reply);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

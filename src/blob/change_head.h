@@ -25,6 +25,11 @@ Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& c
     store::Commit commit;
     commit.guards.push_back({key, found->record});
     commit.writes.push_back({key, service::to_record(blob)});
+    // Only the blob itself is found by its tags, not its versions.
+    if (const Tags& had = found->blob->tags; found->row.empty() && gains_tags(had, blob.tags)) {
+      auto indexed = co_await index_tags(call, found->space, had, blob.tags, commit);
+      if (!indexed) co_return indexed.error();
+    }
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return reply;
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

@@ -11,7 +11,6 @@
 #include "blob/copy_source.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "blob/tag_index.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {
@@ -118,6 +117,7 @@ Outcome copy_local(Call& call, const Checks& checks, const Order& order, const S
     Blob copy = make_copy(call, order, source, blob);
     if (auto shared = co_await share_content(call, source, space, copy, commit); !shared) {
       changed = shared.error() == store::Error::kConflict;
+      if (changed) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
       co_return service::storage_error(shared.error());
     }
     http::Reply reply(call.version >= wire::kAsynchronousCopies ? 202 : 201);
@@ -143,10 +143,6 @@ Outcome copy_blob(Call& call) {
     auto source = co_await open_source(call, CopyFamily::kCopyBlob);
     if (!source) co_return source.error();
     if (destination->postponed) co_return *destination->postponed;
-    if (tries.is_first()) {
-      if (auto indexed = co_await index_tags(call, order->fresh.tags); !indexed)
-        co_return indexed.error();
-    }
     if (!source->is_local())
       co_return co_await start_pending_copy(call, *checks, std::move(order->fresh), *source);
     if (auto possible = check_order(*order, *source->found.blob); !possible)

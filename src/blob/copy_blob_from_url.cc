@@ -4,7 +4,6 @@
 #include "blob/copy_source.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "blob/tag_index.h"
 
 namespace kyanite::blob {
 
@@ -37,7 +36,6 @@ Outcome copy_blob_from_url(Call& call) {
   if (fresh->metadata.empty()) fresh->metadata = taken->metadata;
   if (*copies_tags) fresh->tags = taken->tags;
 
-  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)

@@ -31,8 +31,8 @@ Outcome delete_container(service::Call& call) {
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
     commit.writes.push_back({key, nullptr});
-    commit.writes.push_back(service::remains(call, service::kContainerGraves, container,
-                                             call.settings().container_retention_days));
+    service::leave_remains(call, service::kContainerGraves, container,
+                           call.settings().container_retention_days, commit);
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

@@ -89,9 +89,7 @@ std::string write_ranges(const content::ByteRuns& ranges, uint64_t most, bool pa
   return xml.take();
 }
 
-}  // namespace
-
-Outcome get_page_ranges(Call& call) {
+Outcome answer(Call& call) {
   const auto range = service::decode_read_range(call);
   auto page = service::decode_page(call);
   if (!page) co_return page.error();
@@ -137,6 +135,12 @@ Outcome get_page_ranges(Call& call) {
   const bool paged = page->asked_results.has_value() || page->marker_text.has_value();
   reply.body = write_ranges(ranges, paged ? std::min(page->most, kMaxRanges) : UINT64_MAX, paged);
   co_return reply;
+}
+
+}  // namespace
+
+Outcome get_page_ranges(Call& call) {
+  co_return co_await service::answer_whole(call, [&] { return answer(call); });
 }
 
 }  // namespace kyanite::blob

@@ -1,5 +1,6 @@
 #include "blob/heads.h"
 
+#include <map>
 #include <set>
 
 #include "blob/blocks.h"
@@ -22,15 +23,15 @@ Task<store::Result<void>> remove_content(store::Store& store, const content::Pla
   co_return co_await content::remove(store, commit, place, blob.content);
 }
 
-// The contents that heads of this blob name once the commit is done.
-Task<store::Result<std::set<uint64_t>>> contents_left(store::Store& store,
-                                                      const content::Place& place,
-                                                      const store::Commit& commit) {
+// The contents that heads of this blob name once the commit is done, each with one that does.
+using Named = std::map<uint64_t, store::Guard>;
+Task<store::Result<Named>> contents_left(store::Store& store, const content::Place& place,
+                                         const store::Commit& commit) {
   std::set<std::string_view> leaving;
   for (const auto& write : commit.writes) {
     if (write.record == nullptr) leaving.insert(write.key.bytes());
   }
-  std::set<uint64_t> left;
+  Named left;
   auto looked = co_await store.read([&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(store::Range::rows(place.space, kHeads, place.partition));
     for (; cursor->valid(); cursor->next()) {
@@ -39,7 +40,8 @@ Task<store::Result<std::set<uint64_t>>> contents_left(store::Store& store,
       if (!record) return record.error();
       const auto blob = store::decode<Blob>((*record)->value);
       if (!blob) return store::Error::kCorrupt;
-      left.insert(blob->content.id);
+      auto key = store::Key::from_bytes(std::string(cursor->key()));
+      left.try_emplace(blob->content.id, store::Guard{std::move(key), *record});
     }
     return cursor->status();
   });
@@ -60,15 +62,20 @@ Task<store::Result<void>> remove_heads(store::Store& store, const content::Place
     commit.writes.push_back({head_key(place, head.row), nullptr});
     shared = shared || head.blob.content_shared;
   }
-  std::set<uint64_t> left;
+  Named left;
   if (shared) {
     auto looked = co_await contents_left(store, place, commit);
     if (!looked) co_return looked.error();
     left = std::move(*looked);
   }
+  std::set<uint64_t> seen;
   for (const auto& head : heads) {
-    if (!left.insert(head.blob.content.id).second)
-      continue;  // Still named, or removed a moment ago.
+    if (!seen.insert(head.blob.content.id).second) continue;
+    // Were the other head to go at the same time, neither would take the content along.
+    if (auto named = left.find(head.blob.content.id); named != left.end()) {
+      commit.guards.push_back(named->second);
+      continue;
+    }
     if (auto removed = co_await remove_content(store, place, head.blob, commit); !removed)
       co_return removed.error();
   }

@@ -21,7 +21,8 @@ struct Head {
 // The key of a head of the blob at this place (its container's space and its name).
 store::Key head_key(const content::Place& place, std::string_view row = {});
 
-// Adds to the commit the removal of heads, and of those of their contents that no other head names.
+// Adds to the commit the removal of heads, and of those of their contents that no other head names;
+// guards those that do. That the heads are still there is for the caller to guard.
 Task<store::Result<void>> remove_heads(store::Store& store, const content::Place& place,
                                        const std::vector<Head>& heads, store::Commit& commit);
 

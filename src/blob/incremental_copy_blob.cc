@@ -8,6 +8,7 @@
 #include "blob/copy_source.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
+#include "concurrency/etag.h"
 #include "wire/date.h"
 
 namespace kyanite::blob {
@@ -49,7 +50,8 @@ wire::Result<void> check_former(const Blob& former, const Source& source) {
   return {};
 }
 
-Blob make_copy(const Call& call, const Source& source, const std::optional<Blob>& former) {
+Blob make_copy(const Call& call, const Source& source, const std::optional<Blob>& former,
+               Time snapshot) {
   const Blob& from = *source.found.blob;
   NewBlob fresh;
   fresh.http = from.http;
@@ -63,7 +65,8 @@ Blob make_copy(const Call& call, const Source& source, const std::optional<Blob>
   blob.copy.copied = blob.copy.total = from.content.length;
   blob.copy.completed = call.now;
   blob.copy.incremental = true;
-  blob.copy.destination_snapshot = call.now;
+  blob.copy.destination_snapshot = snapshot;
+  blob.snapshot_taken = snapshot;
   return blob;
 }
 
@@ -82,6 +85,38 @@ Task<store::Result<void>> share_twice(Call& call, const Source& source, store::S
   co_return store::Result<void>();
 }
 
+// One attempt; `gone` tells that the source went while it was copied.
+Outcome copy_snapshot(Call& call, const Checks& checks, const Source& source, bool& gone) {
+  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
+                  store::Commit& commit) -> Outcome {
+    if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)
+      co_return allowed.error();
+    if (blob) {
+      if (auto possible = check_former(*blob, source); !possible) co_return possible.error();
+    }
+    const Time last = blob ? blob->snapshot_taken : Time();
+    const auto instant = co_await free_instant(call, space, snapshot_row,
+                                               concurrency::next_modified(call.now, last));
+    if (!instant) co_return instant.error();
+    Blob copy = make_copy(call, source, blob, *instant);
+    Blob snapshot = copy;
+    snapshot.lease = {};
+    // The snapshot that is copied from never changes; it can only be gone.
+    if (auto shared = co_await share_twice(call, source, space, copy, snapshot, commit); !shared) {
+      gone = shared.error() == store::Error::kConflict;
+      if (gone) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
+      co_return service::storage_error(shared.error());
+    }
+    put_former(call, space, snapshot_row(*instant), snapshot, commit);
+    http::Reply reply(202);
+    encode_state(reply, copy);
+    encode_copy_started(reply, copy.copy);
+    blob = std::move(copy);
+    co_return reply;
+  };
+  co_return co_await change_blob(call, checks, edit);
+}
+
 }  // namespace
 
 Outcome incremental_copy_blob(Call& call) {
@@ -89,32 +124,17 @@ Outcome incremental_copy_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  auto source = co_await open_source(call, CopyFamily::kIncremental);
-  if (!source) co_return source.error();
-  if (auto possible = check_incremental(*source); !possible) co_return possible.error();
-  if (destination->postponed) co_return *destination->postponed;
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)
-      co_return allowed.error();
-    if (blob) {
-      if (auto possible = check_former(*blob, *source); !possible) co_return possible.error();
-    }
-    Blob copy = make_copy(call, *source, blob);
-    Blob snapshot = copy;
-    snapshot.lease = {};
-    // The snapshot that is copied from never changes; it can only be gone.
-    auto shared = co_await share_twice(call, *source, space, copy, snapshot, commit);
-    if (!shared) co_return service::storage_error(shared.error());
-    commit.writes.push_back(
-        {head_key(call, space, snapshot_row(call.now)), service::to_record(snapshot)});
-    http::Reply reply(202);
-    encode_state(reply, copy);
-    encode_copy_started(reply, copy.copy);
-    blob = std::move(copy);
-    co_return reply;
-  };
-  co_return co_await change_blob(call, *checks, edit);
+  service::Tries tries(call);
+  while (tries.another()) {
+    auto source = co_await open_source(call, CopyFamily::kIncremental);
+    if (!source) co_return source.error();
+    if (auto possible = check_incremental(*source); !possible) co_return possible.error();
+    if (destination->postponed) co_return *destination->postponed;
+    bool gone = false;
+    auto copied = co_await copy_snapshot(call, *checks, *source, gone);
+    if (!gone) co_return copied;
+  }
+  co_return tries.error();
 }
 
 }  // namespace kyanite::blob

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
+#include "blob/tag_entry.h"
 #include "content/graves.h"
 #include "service/directory.h"
 
@@ -16,7 +17,7 @@ namespace {
 struct Due {
   store::Key key;
   store::RecordPtr record;
-  std::optional<Blob> blob;  // Nothing: a block, or the mark of blocks.
+  std::optional<Blob> blob;  // Nothing: a block, or a change of tags that was given up.
 };
 
 bool is_due(const Blob& blob, Time now) {
@@ -32,6 +33,11 @@ store::Result<void> judge(const store::View::Cursor& cursor, Time now, std::vect
     auto blob = store::decode<Blob>((*record)->value);
     if (!blob) return store::Error::kCorrupt;
     if (is_due(*blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
+  } else if (key.family() == kTagChanges) {
+    const auto change = store::decode<TagChange>((*record)->value);
+    if (!change) return store::Error::kCorrupt;
+    if (after_seconds(change->announced, kTagChangeLifeSeconds) <= now)
+      due.push_back({std::move(key), *record, {}});
   } else if (key.row() != kBlocksMark) {
     const auto block = store::decode<Block>((*record)->value);
     if (!block) return store::Error::kCorrupt;
@@ -130,9 +136,9 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
     if (auto judged = judge(cursor, now, due); !judged) return judged.error();
     return true;
   };
-  // Blocks sort before heads; a step may end in either family.
+  // In the order of their keys; a step may end in any of the families.
   const std::string from = key_;
-  for (const store::Family family : {kBlocks, kHeads}) {
+  for (const store::Family family : {kBlocks, kHeads, kTagChanges}) {
     if (more) break;
     auto range = store::Range::family((*next)->space, family);
     range.from = std::max(range.from, from);

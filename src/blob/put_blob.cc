@@ -3,7 +3,6 @@
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "blob/tag_index.h"
 #include "service/upload.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
@@ -46,7 +45,6 @@ Outcome put_blob(Call& call) {
   }
   fresh->http.content_md5 = uploaded->md5;
 
-  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)

@@ -81,6 +81,7 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
     if (!mark) co_return mark.error();
     store::Commit commit;
+    commit.guards.push_back({head_key(call, space), head->record});
     std::optional<Uncommitted> leased;
     if (!head->value && mark->value && !mark->value->lease.id.empty()) {
       auto found = co_await find_uncommitted(call, space, commit);

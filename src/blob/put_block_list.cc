@@ -9,7 +9,6 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "blob/tag_index.h"
 #include "service/body.h"
 #include "service/deadline.h"
 #include "service/xml_error.h"
@@ -201,7 +200,6 @@ Outcome put_block_list(Call& call) {
   auto wanted = parse_block_list(*body);
   if (!wanted) co_return wanted.error();
 
-  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)

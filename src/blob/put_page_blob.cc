@@ -3,7 +3,6 @@
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
 #include "blob/pages.h"
-#include "blob/tag_index.h"
 
 namespace kyanite::blob {
 
@@ -19,7 +18,6 @@ Outcome put_page_blob(service::Call& call) {
     co_return wire::Error(wire::Code::kInvalidInput);
   auto checks = decode_checks(call, kCreates);
   if (!checks) co_return checks.error();
-  if (auto indexed = co_await index_tags(call, fresh->tags); !indexed) co_return indexed.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
                   store::Commit& commit) -> Outcome {
     if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)

@@ -25,6 +25,8 @@ inline constexpr store::Family kHeads = 'H';   // row: see head_row()
 inline constexpr store::Family kBlocks = 'B';  // row: block id, decoded. Uncommitted blocks.
 inline constexpr store::Family kBlockLists =
     'L';  // row: content id. Ids and sizes of the committed blocks.
+inline constexpr store::Family kTagChanges =
+    'T';  // row: request id. Tags that a blob is about to get: blob/tag_entry.h.
 
 struct Container {
   store::SpaceId space = 0;  // The incarnation: where its blobs are.
@@ -99,6 +101,9 @@ struct Blob {
   bool legal_hold_ended = false;  // There was one: that there is none now is told.
   Time expires;                   // Set Blob Expiry
   std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
+  // The last snapshot that was taken of it, so that a deletion that saw no snapshots fails when one
+  // is taken meanwhile.
+  Time snapshot_taken;
 
   // What every blob has its own of comes before what most have alike: listings read the two apart.
   static constexpr uint32_t kFirstOtherField = 7;
@@ -124,6 +129,7 @@ struct Blob {
     io(24, key_sha256);
     io(26, rehydrated);
     io(27, legal_hold_ended);
+    io(28, snapshot_taken);
   }
   template <class Io>
   void fields(Io& io) {

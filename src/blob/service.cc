@@ -99,6 +99,7 @@ Task<void> BlobService::tend(service::Context& context) const {
   }
   co_await copy_runner_.resume(context);
   co_await patrol_.step(context);
+  co_await tag_sweep_.step(context);
 }
 
 }  // namespace kyanite::blob

@@ -3,6 +3,7 @@
 
 #include "blob/copy_pending.h"
 #include "blob/patrol.h"
+#include "blob/tag_sweep.h"
 #include "service/directory.h"
 #include "service/service.h"
 
@@ -22,7 +23,9 @@ class BlobService final : public service::Service {
  private:
   const PendingBlobs pending_blobs_{};
   mutable service::CopyRunner copy_runner_{pending_blobs_, service::kPendingCopiesFamily};
-  mutable Patrol patrol_;  // Only tend() uses it, which runs once at a time.
+  // Only tend() uses them, which runs once at a time.
+  mutable Patrol patrol_;
+  mutable TagSweep tag_sweep_;
 };
 
 }  // namespace kyanite::blob

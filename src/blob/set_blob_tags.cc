@@ -2,7 +2,6 @@
 #include "blob/blob.h"
 #include "blob/change_head.h"
 #include "blob/handlers.h"
-#include "blob/tag_index.h"
 #include "blob/tags.h"
 #include "service/body.h"
 
@@ -23,10 +22,6 @@ Outcome set_blob_tags(service::Call& call) {
   if (!body) co_return body.error();
   auto tags = parse_tags(*body);
   if (!tags) co_return tags.error();
-  // Only the blob itself is found by its tags.
-  if (require_base(call)) {
-    if (auto indexed = co_await index_tags(call, *tags); !indexed) co_return indexed.error();
-  }
   auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
     blob.tags = *tags;
     return http::Reply(204);

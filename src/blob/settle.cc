@@ -9,12 +9,26 @@ namespace kyanite::blob {
 
 using service::Call;
 
-namespace {
-
-void put_head(Call& call, store::SpaceId space, std::string_view row, const Blob& blob,
-              store::Commit& commit) {
-  commit.writes.push_back({head_key(call, space, row), service::to_record(blob)});
+Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::string (*row)(Time),
+                                      Time first) {
+  Time instant = first;
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto taken = co_await call.store().get(head_key(call, space, row(instant)));
+    if (!taken) co_return service::storage_error(taken.error());
+    if (*taken == nullptr) co_return instant;
+    ++instant.ticks;
+  }
+  co_return service::storage_error(store::Error::kConflict);
 }
+
+void put_former(const Call& call, store::SpaceId space, std::string_view row, const Blob& blob,
+                store::Commit& commit) {
+  const auto key = head_key(call, space, row);
+  commit.guards.push_back({key, nullptr});
+  commit.writes.push_back({key, service::to_record(blob)});
+}
+
+namespace {
 
 // A former state has no lease of its own.
 Blob former(const Blob& before) {
@@ -39,44 +53,80 @@ Task<wire::Result<void>> part(Call& call, store::SpaceId space, Blob& past, Blob
   co_return wire::Result<void>();
 }
 
+// A soft-deleted blob whose name is taken by a new one lives on among the deleted snapshots.
+Task<wire::Result<void>> keep_deleted(Call& call, store::SpaceId space, const Blob& before,
+                                      store::Commit& commit) {
+  const auto instant = co_await free_instant(call, space, snapshot_row, before.deleted);
+  if (!instant) co_return instant.error();
+  put_former(call, space, snapshot_row(*instant), former(before), commit);
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> keep_version(Call& call, store::SpaceId space, const Blob& before,
+                                      std::optional<Blob>& after, store::Commit& commit) {
+  Blob past = former(before);
+  if (!past.version.set()) {
+    // Nobody was told an id yet.
+    const auto version = co_await free_instant(call, space, version_row, before.changed);
+    if (!version) co_return version.error();
+    past.version = *version;
+  }
+  if (after && before.content.id == after->content.id) {
+    if (auto parted = co_await part(call, space, past, *after, commit); !parted)
+      co_return parted.error();
+  }
+  put_former(call, space, version_row(past.version), past, commit);
+  co_return wire::Result<void>();
+}
+
+// Where soft delete is on; else false.
+Task<wire::Result<bool>> keep_soft_deleted(Call& call, store::SpaceId space, const Blob& before,
+                                           std::optional<Blob>& after, store::Commit& commit) {
+  auto properties = co_await service::load_properties(call);
+  if (!properties) co_return properties.error();
+  const auto& retention = (*properties)->delete_retention;
+  if (!retention.enabled) co_return false;
+  Blob past = former(before);
+  if (after && before.content.id == after->content.id) {
+    if (auto parted = co_await part(call, space, past, *after, commit); !parted)
+      co_return parted.error();
+  }
+  past.deleted = call.now;
+  past.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
+  if (after) {
+    put_former(call, space, snapshot_row(call.now), past, commit);
+  } else {
+    commit.writes.push_back({head_key(call, space), service::to_record(past)});
+  }
+  co_return true;
+}
+
 }  // namespace
 
 Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
                                 const std::optional<Blob>& before, std::optional<Blob> after,
                                 store::Commit& commit) {
-  const bool same_content = before && after && before->content.id == after->content.id;
   bool kept = false;
   if (before && before->deleted.set()) {
-    // A new blob takes the name of a soft-deleted one, which lives on among the deleted snapshots.
-    if (after) put_head(call, space, snapshot_row(before->deleted), former(*before), commit);
+    if (after) {
+      if (auto lives = co_await keep_deleted(call, space, *before, commit); !lives)
+        co_return lives.error();
+    }
     kept = after.has_value();
   } else if (before && keep != Keep::kNothing && call.settings().blob_versioning) {
-    const Time version = before->version.set() ? before->version : before->changed;
-    Blob past = former(*before);
-    past.version = version;
-    if (same_content) {
-      if (auto parted = co_await part(call, space, past, *after, commit); !parted)
-        co_return parted.error();
-    }
-    put_head(call, space, version_row(version), past, commit);
+    if (auto version = co_await keep_version(call, space, *before, after, commit); !version)
+      co_return version.error();
     kept = true;
   } else if (before && keep == Keep::kState) {
-    auto properties = co_await service::load_properties(call);
-    if (!properties) co_return properties.error();
-    const auto& retention = (*properties)->delete_retention;
-    if (retention.enabled) {
-      Blob past = former(*before);
-      if (same_content) {
-        if (auto parted = co_await part(call, space, past, *after, commit); !parted)
-          co_return parted.error();
-      }
-      past.deleted = call.now;
-      past.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
-      put_head(call, space, after ? snapshot_row(call.now) : std::string(), past, commit);
-      kept = true;
-      if (!after) co_return wire::Result<void>();  // The head stays, as deleted.
-    }
+    auto soft = co_await keep_soft_deleted(call, space, *before, after, commit);
+    if (!soft) co_return soft.error();
+    kept = *soft;
+    if (kept && !after) co_return wire::Result<void>();  // The head stays, as deleted.
   }
+  // A version's id is its own once it is told, whatever the clock said when others got theirs.
+  if (after && after->version.set() && (!before || before->version != after->version))
+    commit.guards.push_back({head_key(call, space, version_row(after->version)), nullptr});
+  const bool same_content = before && after && before->content.id == after->content.id;
   if (before && !kept && !same_content) {
     std::vector<Head> leaving;
     leaving.push_back({{}, nullptr, *before});

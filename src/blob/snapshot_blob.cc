@@ -31,10 +31,11 @@ Outcome snapshot_blob(service::Call& call) {
                   store::Commit& commit) -> Outcome {
     if (blob->copy.status == CopyStatus::kPending)
       co_return wire::Error(wire::Code::kPendingCopyOperation);
-    // Two snapshots of one blob never share an instant: the row must be free.
-    const Time instant = call.now;
-    const auto key = head_key(call, space, snapshot_row(instant));
-    commit.guards.push_back({key, nullptr});
+    // Two snapshots of one blob never share an instant, and later ones have later instants.
+    const auto instant = co_await free_instant(
+        call, space, snapshot_row, concurrency::next_modified(call.now, blob->snapshot_taken));
+    if (!instant) co_return instant.error();
+    blob->snapshot_taken = *instant;
     Blob snapshot = *blob;
     snapshot.lease = {};
     if (!metadata->empty()) {
@@ -52,7 +53,7 @@ Outcome snapshot_blob(service::Call& call) {
       snapshot.content_shared = true;
       blob->content_shared = true;
     }
-    commit.writes.push_back({key, service::to_record(snapshot)});
+    put_former(call, space, snapshot_row(*instant), snapshot, commit);
     // Where versioning is on, what was current until now becomes a version as well.
     if (call.settings().blob_versioning) {
       const Time version = blob->version.set() ? blob->version : blob->changed;
@@ -61,7 +62,7 @@ Outcome snapshot_blob(service::Call& call) {
     http::Reply reply(201);
     encode_changed(reply, snapshot.changed);
     if (blob->version.set()) reply.header("x-ms-version-id", wire::iso_date(blob->version));
-    reply.header("x-ms-snapshot", wire::iso_date(instant));
+    reply.header("x-ms-snapshot", wire::iso_date(*instant));
     reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
     co_return reply;
   };

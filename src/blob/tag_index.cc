@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/random.h"
 #include "blob/blob.h"
+#include "blob/tag_entry.h"
 #include "service/directory.h"
 
 namespace kyanite::blob {
@@ -13,154 +15,178 @@ using Operator = TagQuery::Operator;
 
 namespace {
 
-constexpr store::Family kTagIndex = 'I';
-constexpr char kSeparator = '\0';  // Neither tags nor names hold it.
-
-struct IndexEntry {
-  store::SpaceId space = 0;  // The container's incarnation.
-  template <class Io>
-  void fields(Io& io) {
-    io(1, space);
-  }
-};
-
-store::SpaceId index_space(std::string_view account) {
-  return service::directory_space("tags/" + std::string(account));
-}
-
-std::string index_partition(std::string_view tag, std::string_view value) {
-  return std::string(tag) + kSeparator + std::string(value);
-}
-
-store::Key index_key(const Call& call, std::string_view tag, std::string_view value) {
-  return store::Key(index_space(call.target.account), kTagIndex, index_partition(tag, value),
-                    call.target.container + kSeparator + call.target.object);
-}
-
-// The part of the index that holds every match: that of one comparison, an equality if there is
-// one.
-std::optional<store::Range> range_of(const Call& call, const TagQuery& query) {
-  const TagQuery::Comparison* chosen = nullptr;
-  for (const auto& comparison : query.alternatives().front()) {
-    if (comparison.name == "@container") continue;
-    if (chosen == nullptr || comparison.op == Operator::kEqual) chosen = &comparison;
-  }
-  if (chosen == nullptr) return {};
-  const auto space = index_space(call.target.account);
-  auto range = store::Range::partition_prefix(space, kTagIndex, chosen->name + kSeparator);
-  const std::string partition = index_partition(chosen->name, chosen->value);
-  const std::string first = store::Key(space, kTagIndex, partition).bytes();
-  const std::string after = store::after_partition(space, kTagIndex, partition);
-  if (chosen->op == Operator::kEqual || chosen->op == Operator::kGreaterOrEqual) range.from = first;
-  if (chosen->op == Operator::kGreater) range.from = after;
-  if (chosen->op == Operator::kEqual || chosen->op == Operator::kLessOrEqual) range.to = after;
-  if (chosen->op == Operator::kLess) range.to = first;
-  return range;
-}
-
-struct Candidate {
-  store::Key key;
-  store::RecordPtr record;
-  std::string container;
-  std::string blob;
-};
-
-// What the blob behind an index entry is now, if it still has the tags that the entry speaks of.
-store::Result<std::optional<Tags>> current_tags(const Call& call, const store::View& view,
-                                                const Candidate& candidate) {
-  const auto entry = store::decode<IndexEntry>(candidate.record->value);
-  if (!entry) return store::Error::kCorrupt;
-  const store::Key container_at(service::directory_space(call.target.account),
-                                service::kContainersFamily, candidate.container);
-  auto container_record = view.get(container_at);
-  if (!container_record) return container_record.error();
-  if (*container_record == nullptr) return std::optional<Tags>();
-  const auto container = store::decode<Container>((*container_record)->value);
-  if (!container) return store::Error::kCorrupt;
-  if (container->space != entry->space) return std::optional<Tags>();
-  auto head = view.get(store::Key(entry->space, kHeads, candidate.blob));
-  if (!head) return head.error();
-  if (*head == nullptr) return std::optional<Tags>();
-  auto blob = store::decode<Blob>((*head)->value);
-  if (!blob) return store::Error::kCorrupt;
-  if (!is_visible(*blob, call.now)) return std::optional<Tags>();
-  const std::string partition = candidate.key.partition();
-  for (const auto& [tag, value] : blob->tags) {
-    if (index_partition(tag, value) == partition) return std::optional<Tags>(std::move(blob->tags));
-  }
-  return std::optional<Tags>();
-}
-
-// Entries that turned out to be untrue are taken away; whoever writes them anew meanwhile wins.
-Task<void> remove_untrue(Call& call, const std::vector<Candidate>& untrue) {
-  for (const auto& candidate : untrue) {
-    store::Commit commit;
-    commit.guards.push_back({candidate.key, candidate.record});
-    commit.writes.push_back({candidate.key, nullptr});
-    (void)co_await call.store().commit(
-        std::move(commit));  // A conflict means that it is in use again.
-  }
+bool has(const Tags& tags, const Tags::value_type& tag) {
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
 }  // namespace
 
-Task<wire::Result<void>> index_tags(Call& call, const Tags& tags) {
-  if (tags.empty()) co_return wire::Result<void>();
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
-  const auto entry = service::to_record(IndexEntry{container->space});
-  for (const auto& [tag, value] : tags) {
-    const auto key = index_key(call, tag, value);
-    auto present = co_await call.store().get(key);
-    if (!present) co_return service::storage_error(present.error());
-    if (*present != nullptr && **present == *entry) continue;
-    store::Commit commit;
-    commit.writes.push_back({key, entry});
-    auto done = co_await call.store().commit(std::move(commit));
-    if (!done) co_return service::storage_error(done.error());
+bool gains_tags(const Tags& before, const Tags& after) {
+  return std::any_of(after.begin(), after.end(),
+                     [&](const auto& tag) { return !has(before, tag); });
+}
+
+Task<wire::Result<void>> index_tags(Call& call, store::SpaceId space, const Tags& before,
+                                    const Tags& after, store::Commit& commit) {
+  // A request has one announcement, however often it decides.
+  const store::Key announced_at(space, kTagChanges, call.target.object, call.request_id);
+  const TagChange change{random_u64() | 1, call.now};  // Never 0, which is that of old entries.
+  const auto announced = service::to_record(change);
+  store::Commit announce;
+  announce.writes.push_back({announced_at, announced});
+  auto done = co_await call.store().commit(std::move(announce));
+  if (!done) co_return service::storage_error(done.error());
+
+  const auto entry = service::to_record(TagEntry{space, change.id});
+  std::vector<store::Commit> entries;
+  for (const auto& tag : after) {
+    if (has(before, tag)) continue;
+    entries.emplace_back().writes.push_back(
+        {tag_entry_key(call.target.account, tag_partition(tag.first, tag.second),
+                       call.target.container, call.target.object, space),
+         entry});
   }
+  const auto written = co_await commit_together(call.store(), std::move(entries));
+  for (const auto& each : written) {
+    if (!each) co_return service::storage_error(each.error());
+  }
+  commit.guards.push_back({announced_at, announced});
+  commit.writes.push_back({announced_at, nullptr});
   co_return wire::Result<void>();
 }
+
+namespace {
+
+// The part of the index that holds every match: that of one comparison, an equality if there is
+// one, and within that one container if only its blobs are wanted.
+std::optional<store::Range> range_of(const Call& call, const TagQuery& query,
+                                     std::string_view container) {
+  const TagQuery::Comparison* chosen = nullptr;
+  for (const auto& comparison : query.alternatives().front()) {
+    if (comparison.name == "@container") {
+      if (container.empty()) container = comparison.value;
+      continue;
+    }
+    if (chosen == nullptr || comparison.op == Operator::kEqual) chosen = &comparison;
+  }
+  if (chosen == nullptr) return {};
+  const auto space = tag_space(call.target.account);
+  const std::string partition = tag_partition(chosen->name, chosen->value);
+  if (chosen->op == Operator::kEqual) {
+    const std::string prefix =
+        container.empty() ? std::string() : std::string(container) + kTagSeparator;
+    return store::Range::rows(space, kTagEntries, partition, prefix);
+  }
+  auto range = store::Range::partition_prefix(space, kTagEntries, chosen->name + kTagSeparator);
+  const std::string first = store::Key(space, kTagEntries, partition).bytes();
+  const std::string after = store::after_partition(space, kTagEntries, partition);
+  if (chosen->op == Operator::kGreaterOrEqual) range.from = first;
+  if (chosen->op == Operator::kGreater) range.from = after;
+  if (chosen->op == Operator::kLessOrEqual) range.to = after;
+  if (chosen->op == Operator::kLess) range.to = first;
+  return range;
+}
+
+// One page being put together, look by look.
+class Search {
+ public:
+  Search(const Call& call, const TagQuery& query, std::string_view container, uint64_t most,
+         store::Range range)
+      : call_(call), query_(query), container_(container), most_(most), range_(std::move(range)) {}
+
+  bool done() const { return done_; }
+  store::Result<void> look(const store::View& view);
+  TagMatches take() {
+    if (!done_) found_.next = range_.from;
+    return std::move(found_);
+  }
+
+ private:
+  store::Result<std::optional<Tags>> current_tags(const store::View& view, const FoundEntry& entry);
+  store::Result<std::optional<store::SpaceId>> space_of(const store::View& view,
+                                                        const std::string& container);
+
+  const Call& call_;
+  const TagQuery& query_;
+  const std::string_view container_;
+  const uint64_t most_;
+  store::Range range_;  // What is left to look at.
+  bool done_ = false;
+  TagMatches found_;
+};
+
+store::Result<std::optional<store::SpaceId>> Search::space_of(const store::View& view,
+                                                              const std::string& container) {
+  auto record = view.get(store::Key(service::directory_space(call_.target.account),
+                                    service::kContainersFamily, container));
+  if (!record) return record.error();
+  if (*record == nullptr) return std::optional<store::SpaceId>();
+  const auto decoded = store::decode<Container>((*record)->value);
+  if (!decoded) return store::Error::kCorrupt;
+  return std::optional<store::SpaceId>(decoded->space);
+}
+
+// What the blob behind an entry is now, if it still has the tag that the entry speaks of.
+store::Result<std::optional<Tags>> Search::current_tags(const store::View& view,
+                                                        const FoundEntry& entry) {
+  std::optional<Tags> none;
+  auto head = view.get(entry.head_key());
+  if (!head) return head.error();
+  if (*head == nullptr) return none;
+  auto blob = store::decode<Blob>((*head)->value);
+  if (!blob) return store::Error::kCorrupt;
+  if (!is_visible(*blob, call_.now) || !has_tag(*blob, entry.key.partition())) return none;
+  // The container may have been deleted, and the name taken by another one.
+  auto space = space_of(view, entry.container);
+  if (!space) return space.error();
+  if (*space != entry.entry.space) return none;
+  auto twice = is_superseded(view, call_.target.account, entry);
+  if (!twice) return twice.error();
+  if (*twice) return none;
+  return std::optional<Tags>(std::move(blob->tags));
+}
+
+store::Result<void> Search::look(const store::View& view) {
+  auto cursor = view.scan(range_);
+  for (uint64_t count = 0; cursor->valid(); cursor->next()) {
+    if (count++ == kEntriesPerLook) {
+      range_.from = cursor->key();
+      return {};
+    }
+    auto entry = read_entry(*cursor);
+    if (!entry) return entry.error();
+    if (!container_.empty() && entry->container != container_) continue;
+    auto tags = current_tags(view, *entry);
+    if (!tags) return tags.error();
+    if (!*tags || !query_.matches(**tags, entry->container)) continue;
+    if (found_.matches.size() == most_) {
+      range_.from = cursor->key();
+      found_.next = range_.from;
+      done_ = true;
+      return {};
+    }
+    found_.matches.push_back(
+        {std::move(entry->container), std::move(entry->blob), std::move(**tags)});
+  }
+  done_ = true;
+  return cursor->status();
+}
+
+}  // namespace
 
 Task<wire::Result<TagMatches>> find_by_tags(Call& call, const TagQuery& query,
                                             std::string_view container, std::string start,
                                             uint64_t most) {
-  TagMatches found;
-  auto range = range_of(call, query);
-  if (!range) co_return found;
+  auto range = range_of(call, query, container);
+  if (!range) co_return TagMatches();
   if (!start.empty()) range->from = std::max(range->from, start);
-  std::vector<Candidate> untrue;
-  auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(*range);
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      Candidate candidate{store::Key::from_bytes(std::string(cursor->key())), *record, {}, {}};
-      const std::string_view row = candidate.key.row();
-      const size_t separator = row.find(kSeparator);
-      if (separator == std::string_view::npos) return store::Error::kCorrupt;
-      candidate.container = row.substr(0, separator);
-      candidate.blob = row.substr(separator + 1);
-      if (!container.empty() && candidate.container != container) continue;
-      auto tags = current_tags(call, view, candidate);
-      if (!tags) return tags.error();
-      if (!*tags) {
-        untrue.push_back(std::move(candidate));
-        continue;
-      }
-      if (!query.matches(**tags, candidate.container)) continue;
-      if (found.matches.size() == most) {
-        found.next = cursor->key();
-        break;
-      }
-      found.matches.push_back(
-          {std::move(candidate.container), std::move(candidate.blob), std::move(**tags)});
-    }
-    return cursor->status();
-  });
-  if (!looked) co_return service::storage_error(looked.error());
-  co_await remove_untrue(call, untrue);
-  co_return std::move(found);
+  Search search(call, query, container, most, std::move(*range));
+  for (uint64_t looks = 0; looks < kLooksPerPage && !search.done(); ++looks) {
+    auto looked = co_await call.store().read(
+        [&search](const store::View& view) { return search.look(view); });
+    if (!looked) co_return service::storage_error(looked.error());
+  }
+  co_return search.take();
 }
 
 }  // namespace kyanite::blob

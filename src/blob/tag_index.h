@@ -4,7 +4,8 @@
 // A blob and the index lie in different partitions and cannot change in one commit. Entries are
 // written, durably, before the commit that gives a blob its tags, and every candidate is checked
 // against the blob itself when it is found. So the index may hold entries that are not (or no
-// longer) true, but never lacks a true one; untrue ones are removed when met.
+// longer) true, but never lacks a true one. Untrue ones are removed in the background
+// (blob/tag_sweep.h). Why neither can go wrong: docs/decisions/tag-index.md.
 #pragma once
 
 #include <string>
@@ -19,8 +20,14 @@
 
 namespace kyanite::blob {
 
-// To be called before the commit that sets these tags on the addressed blob.
-Task<wire::Result<void>> index_tags(service::Call& call, const Tags& tags);
+// Whether a head has tags that the one it replaces did not have.
+bool gains_tags(const Tags& before, const Tags& after);
+
+// For every commit by which the addressed blob gains tags, and which is guarded by the head that
+// has those `before`. Writes the entries, and adds to the commit what makes it fail should they be
+// gone by then.
+Task<wire::Result<void>> index_tags(service::Call& call, store::SpaceId space, const Tags& before,
+                                    const Tags& after, store::Commit& commit);
 
 struct TagMatch {
   std::string container;
@@ -31,6 +38,11 @@ struct TagMatches {
   std::vector<TagMatch> matches;
   std::string next;  // Where the next page begins; empty at the end.
 };
+// At most this many entries are looked at for one page, in so many looks: a page may be short, or
+// empty, and yet not be the last.
+inline constexpr uint64_t kEntriesPerLook = 500;
+inline constexpr uint64_t kLooksPerPage = 20;
+
 // At most `most` blobs of the account that match, from `start` on. With a container, only its
 // blobs.
 Task<wire::Result<TagMatches>> find_by_tags(service::Call& call, const TagQuery& query,

@@ -87,6 +87,7 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
     auto shared = co_await share_content(call, source.object, to, commit.commit());
     if (!shared) {
       changed = shared.error() == store::Error::kConflict;
+      if (changed) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
       co_return service::storage_error(shared.error());
     }
     copy.content = *shared;

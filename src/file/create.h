@@ -68,6 +68,7 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
     } else {
       creation.emplace(make(*way, before, commit));
     }
+    if (!*creation && creation->error().conflict) continue;
     if (!*creation) co_return creation->error();
     auto done = co_await commit.replace(*way, before, &(*creation)->entry);
     if (done) done = co_await commit.finish();

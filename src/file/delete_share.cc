@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/random.h"
 #include "file/handlers.h"
 #include "file/service.h"
 #include "file/share.h"
@@ -44,7 +45,6 @@ wire::Result<void> check_lease(const Call& call, const Leased& leased,
 
 // Whether the share's snapshots let it be deleted.
 Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapshots option) {
-  if (option == Snapshots::kIncludeLeased) co_return wire::Result<void>();
   bool any = false;
   bool leased = false;
   auto done = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
@@ -65,31 +65,69 @@ Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapsho
   co_return wire::Result<void>();
 }
 
+// Notes the deletion for those who take or lease snapshots: see load_for_snapshots().
+Task<wire::Result<void>> note_deletion(Call& call, store::SpaceId space) {
+  const auto key = state_key(space);
+  auto state = co_await service::load<ShareState>(call, key);
+  if (!state) co_return state.error();
+  ShareState next = state->value.value_or(ShareState());
+  next.deletion = random_u64() | 1;
+  store::Commit commit;
+  commit.guards.push_back({key, state->record});
+  commit.writes.push_back({key, service::to_record(next)});
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
+  co_return wire::Result<void>();
+}
+
+// One attempt to delete one snapshot.
 Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto key = snapshot_key((*share)->space, addressed_snapshot(call));
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto snapshot = co_await service::load<Snapshot>(call, key);
-    if (!snapshot) co_return snapshot.error();
-    // This is said in every version.
-    if (!snapshot->value) co_return wire::Error(Code::kShareSnapshotNotFound);
-    if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
-    auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
-    if (!state) co_return state.error();
-    ShareState next = state->value.value_or(ShareState());
-    std::erase(next.snapshots, snapshot->value->generation);
-    next.purge = true;
-    store::Commit commit;
-    commit.guards.push_back({key, snapshot->record});
-    commit.guards.push_back({state_key((*share)->space), state->record});
-    commit.writes.push_back({key, nullptr});
-    commit.writes.push_back({state_key((*share)->space), service::to_record(next)});
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return http::Reply(202);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  auto snapshot = co_await service::load<Snapshot>(call, key);
+  if (!snapshot) co_return snapshot.error();
+  // This is said in every version.
+  if (!snapshot->value) co_return wire::Error(Code::kShareSnapshotNotFound);
+  if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
+  auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
+  if (!state) co_return state.error();
+  ShareState next = state->value.value_or(ShareState());
+  std::erase(next.snapshots, snapshot->value->generation);
+  next.purge = true;
+  store::Commit commit;
+  commit.guards.push_back({key, snapshot->record});
+  commit.guards.push_back({state_key((*share)->space), state->record});
+  commit.writes.push_back({key, nullptr});
+  commit.writes.push_back({state_key((*share)->space), service::to_record(next)});
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
+  co_return http::Reply(202);
+}
+
+// One attempt to delete the share.
+Outcome delete_whole(Call& call, const std::optional<std::string>& lease_id, Snapshots option) {
+  const auto key = share_key(call);
+  auto loaded = co_await service::load<Share>(call, key);
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
+  const Share& share = *loaded->value;
+  if (auto held = check_lease(call, share, lease_id); !held) co_return held.error();
+  if (option != Snapshots::kIncludeLeased) {
+    // Once before, so that a share that must stay is refused without being written to.
+    if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
+    if (auto noted = co_await note_deletion(call, share.space); !noted) co_return noted.error();
+    if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
   }
-  co_return wire::Error(Code::kServerBusy);
+  store::Commit commit;
+  commit.guards.push_back({key, loaded->record});
+  commit.writes.push_back({key, nullptr});
+  service::leave_remains(call, service::kShareGraves, share, call.settings().share_retention_days,
+                         commit);
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
+  open_files(call).force_close_share(share.space);
+  co_return http::Reply(202);
 }
 
 }  // namespace
@@ -99,34 +137,13 @@ Outcome delete_share(Call& call) {
   if (!lease_id) co_return lease_id.error();
   auto option = decode_snapshots(call);
   if (!option) co_return option.error();
-  // Snapshots of the share are taken and deleted in turn with this.
-  const auto key = share_key(call);
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  if (!call.target.snapshot.empty()) {
-    if (*option != Snapshots::kNone)
-      co_return wire::invalid_header(kDeleteSnapshots, call.headers().get(kDeleteSnapshots));
-    co_return co_await delete_snapshot(call, *lease_id);
-  }
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto loaded = co_await service::load<Share>(call, key);
-    if (!loaded) co_return loaded.error();
-    if (!loaded->value) co_return wire::Error(Code::kShareNotFound);
-    const Share& share = *loaded->value;
-    if (auto held = check_lease(call, share, *lease_id); !held) co_return held.error();
-    if (auto free = co_await check_snapshots(call, share, *option); !free) co_return free.error();
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, nullptr});
-    commit.writes.push_back(
-        service::remains(call, service::kShareGraves, share, call.settings().share_retention_days));
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) {
-      open_files(call).force_close_share(share.space);
-      co_return http::Reply(202);
-    }
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return wire::Error(Code::kServerBusy);
+  auto turn = co_await call.context.locks.lock(share_key(call).bytes());
+  const bool snapshot = !call.target.snapshot.empty();
+  if (snapshot && *option != Snapshots::kNone)
+    co_return wire::invalid_header(kDeleteSnapshots, call.headers().get(kDeleteSnapshots));
+  co_return co_await service::answer_whole(call, [&] {
+    return snapshot ? delete_snapshot(call, *lease_id) : delete_whole(call, *lease_id, *option);
+  });
 }
 
 }  // namespace kyanite::file

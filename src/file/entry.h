@@ -80,6 +80,7 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
     } else {
       reply.emplace(edit(entry, commit.commit(), located));
     }
+    if (!*reply && reply->error().conflict) continue;
     if (!*reply) co_return std::move(*reply);
     auto done = co_await commit.replace(located.way, &located.found, &entry);
     if (done) done = co_await commit.finish();

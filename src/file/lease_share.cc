@@ -17,6 +17,28 @@ wire::Result<http::Reply> apply(const service::LeaseAction& action, Leased& leas
     reply->header("x-ms-lease-time", uint64_t{0});
   return reply;
 }
+
+// One attempt. Guarded by the share's state: a share whose snapshots are leased is not deleted.
+Outcome lease_snapshot(service::Call& call, const service::LeaseAction& action) {
+  auto share = co_await load_share(call);
+  if (!share) co_return share.error();
+  const auto space = (*share)->space;
+  auto state = co_await load_for_snapshots(call, space);
+  if (!state) co_return state.error();
+  auto snapshot = co_await load_snapshot(call, **share);
+  if (!snapshot) co_return snapshot.error();
+  auto reply = apply(action, *snapshot->value, call.now);
+  if (!reply) co_return reply;
+  const auto key = snapshot_key(space, addressed_snapshot(call));
+  store::Commit commit;
+  commit.guards.push_back({state_key(space), state->record});
+  commit.guards.push_back({key, snapshot->record});
+  commit.writes.push_back({state_key(space), service::to_record(*state->value)});
+  commit.writes.push_back({key, service::to_record(*snapshot->value)});
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
+  co_return reply;
+}
 }  // namespace
 
 Outcome lease_share(service::Call& call) {
@@ -29,14 +51,7 @@ Outcome lease_share(service::Call& call) {
     };
     co_return co_await service::update<Share>(call, share_key(call), decide);
   }
-  auto share = co_await load_share(call);
-  if (!share) co_return share.error();
-  auto decide = [&](std::optional<Snapshot>& snapshot) -> wire::Result<http::Reply> {
-    if (!snapshot) return snapshot_not_found(call);
-    return apply(*action, *snapshot, call.now);
-  };
-  co_return co_await service::update<Snapshot>(
-      call, snapshot_key((*share)->space, addressed_snapshot(call)), decide);
+  co_return co_await service::answer_whole(call, [&] { return lease_snapshot(call, *action); });
 }
 
 }  // namespace kyanite::file

@@ -103,9 +103,7 @@ std::string write_ranges(const content::ByteRuns& runs) {
   return xml.close("Ranges").take();
 }
 
-}  // namespace
-
-Outcome list_ranges(Call& call) {
+Outcome answer(Call& call) {
   auto range = service::decode_range(call);
   if (!range) co_return range.error();
   auto located = co_await read_file(call, concurrency::FileOperation::kListRanges);
@@ -136,6 +134,12 @@ Outcome list_ranges(Call& call) {
   reply.header("x-ms-content-length", length).header("Content-Type", "application/xml");
   reply.body = write_ranges(by_sectors(runs, span));
   co_return reply;
+}
+
+}  // namespace
+
+Outcome list_ranges(Call& call) {
+  co_return co_await service::answer_whole(call, [&] { return answer(call); });
 }
 
 }  // namespace kyanite::file

@@ -81,6 +81,7 @@ struct Share {
   ShareProperties properties;
   service::StoredLease lease;
   std::vector<service::StoredPolicy> policies;
+  uint64_t withdrawn = 0;  // How many deletions of it were withdrawn: see ShareState::deletion.
   template <class Io>
   void fields(Io& io) {
     io(1, space);
@@ -89,6 +90,7 @@ struct Share {
     io(4, properties);
     io(5, lease);
     io(6, policies);
+    io(7, withdrawn);
   }
 };
 
@@ -101,11 +103,15 @@ struct ShareState {
   // than `current`.
   std::vector<Generation> snapshots;
   bool purge = false;  // A snapshot was deleted: former states that none shows are to be removed.
+  // Not 0: somebody is about to delete the share and has yet to see that its snapshots let it. Each
+  // attempt has a number of its own. See load_for_snapshots() in file/share.h.
+  uint64_t deletion = 0;
   template <class Io>
   void fields(Io& io) {
     io(1, current);
     io(2, snapshots);
     io(3, purge);
+    io(4, deletion);
   }
   // Whether some snapshot shows a state that was written in `from` and replaced in `until`.
   bool shows(Generation from, Generation until) const;

@@ -98,4 +98,33 @@ Task<wire::Result<Tree>> find_live_tree(Call& call) {
   co_return co_await find_tree(call);
 }
 
+namespace {
+Task<wire::Result<void>> withdraw_deletion(Call& call, store::SpaceId space) {
+  const auto key = share_key(call);
+  auto loaded = co_await service::load<Share>(call, key);
+  if (!loaded) co_return loaded.error();
+  if (!loaded->value || loaded->value->space != space) co_return wire::Error(Code::kShareNotFound);
+  ++loaded->value->withdrawn;
+  store::Commit commit;
+  commit.guards.push_back({key, loaded->record});
+  commit.writes.push_back({key, service::to_record(*loaded->value)});
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
+  co_return wire::Result<void>();
+}
+}  // namespace
+
+Task<wire::Result<service::Loaded<ShareState>>> load_for_snapshots(Call& call,
+                                                                   store::SpaceId space) {
+  auto state = co_await service::load<ShareState>(call, state_key(space));
+  if (!state) co_return state.error();
+  if (!state->value) state->value.emplace();
+  if (state->value->deletion != 0) {
+    if (auto withdrawn = co_await withdraw_deletion(call, space); !withdrawn)
+      co_return withdrawn.error();
+    state->value->deletion = 0;
+  }
+  co_return std::move(*state);
+}
+
 }  // namespace kyanite::file

@@ -52,6 +52,17 @@ Task<wire::Result<Tree>> find_tree(service::Call& call);
 // The same for operations that only the share itself takes: 400 for a snapshot.
 Task<wire::Result<Tree>> find_live_tree(service::Call& call);
 
+// The state of the addressed share for a commit that takes or leases one of its snapshots, which
+// must write it, with no deletion under way, guarded by what was loaded.
+//
+// A share's record lies in the directory and its snapshots in its own space, so no commit can see
+// that there are none (or none that is leased) and delete the share. The deletion therefore notes
+// itself in the state, looks, and takes the share away, guarded by the record it had read before.
+// Whoever finds such a note changes that record first. So either the deletion fails and looks
+// again, or the share is gone and there is nothing to take a snapshot of.
+Task<wire::Result<service::Loaded<ShareState>>> load_for_snapshots(service::Call& call,
+                                                                   store::SpaceId space);
+
 // Read, decide, commit for operations on an existing share itself. Checks the lease id, then runs
 // `edit(Share&) -> wire::Result<http::Reply>`, which may be called again after a conflict.
 template <class Edit>

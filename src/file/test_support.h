@@ -26,23 +26,40 @@ class TestService {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
-  // The account in which all of it happens must be known where URLs name sources.
-  TestService() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
+  struct Request {
+    std::string method;
+    std::string path;  // below the account
+    std::string query = {};
+    Headers headers = {};
+    std::string body = {};
+  };
+
+  TestService() { add_account(); }
+  explicit TestService(store::Store& store) : around(store) { add_account(); }
+
+  Task<Answer> serve(service::Context& context, Request asked) {
+    http::Request request;
+    service::Call call(request, context);
+    request.headers.add("Host", "127.0.0.1:10003");
+    for (const auto& [name, value] : asked.headers) request.headers.add(name, value);
+    service::StringBody body(asked.body);
+    request.method = asked.method;
+    request.body = &body;
+    call.query = wire::Query::parse(asked.query).value();
+    call.now = context.clock.now();
+    call.target.account = "account";
+    call.target.service = wire::Service::kFile;
+    call.service = &service;
+    call.caller.kind = auth::Caller::Kind::kOwner;
+    call.version_text = version;
+    call.version = wire::Version::parse(version).value();
+    co_return Answer(co_await service::serve_test(call, asked.path));
+  }
 
   Answer send(std::string_view method, const std::string& path, const std::string& query = {},
               const Headers& headers = {}, std::string_view text = {}) {
-    service::TestCall test(around, query);
-    test.request.headers.add("Host", "127.0.0.1:10003");
-    for (const auto& [name, value] : headers) test.request.headers.add(name, value);
-    service::StringBody body(text);
-    test.request.method = method;
-    test.request.body = &body;
-    test.call.service = &service;
-    test.call.target.service = wire::Service::kFile;
-    test.call.caller.kind = auth::Caller::Kind::kOwner;
-    test.call.version_text = version;
-    test.call.version = wire::Version::parse(version).value();
-    return Answer(RunLoop::run(service::serve_test(test.call, path)));
+    return RunLoop::run(
+        serve(around.context, {std::string(method), path, query, headers, std::string(text)}));
   }
 
   Answer make_share(const std::string& name) { return send("PUT", name, "restype=share"); }
@@ -93,6 +110,10 @@ class TestService {
   std::string version = "2024-11-04";  // that requests speak
   service::TestContext around;
   FileService service;
+
+ private:
+  // The account in which all of it happens must be known where URLs name sources.
+  void add_account() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
 };
 
 }  // namespace kyanite::file

@@ -101,19 +101,24 @@ Task<wire::Result<bool>> is_name_kept(Call& call, const Graves& graves) {
   co_return false;
 }
 
-// What the deletion of the addressed thing leaves: something that can come back, or whose name
-// stays taken, or a space to be cleaned.
+// Adds to the commit what the deletion of the addressed thing leaves: something that can come back,
+// or whose name stays taken, or a space to be cleaned.
 template <class T>
-store::Write remains(const Call& call, const Graves& graves, const T& value,
-                     uint32_t retention_days) {
+void leave_remains(const Call& call, const Graves& graves, const T& value, uint32_t retention_days,
+                   store::Commit& commit) {
   const auto& [account, name] = std::tie(call.target.account, call.target.container);
   const uint32_t window_s = call.settings().deletion_window_s;
-  if (retention_days == 0 && window_s == 0)
-    return bury(account, graves.dead, name, value.space, call.now);
+  if (retention_days == 0 && window_s == 0) {
+    commit.writes.push_back(bury(account, graves.dead, name, value.space, call.now));
+    return;
+  }
   Deleted<T> deleted{value, call.now, after_seconds(call.now, int64_t{retention_days} * 24 * 3600),
                      after_seconds(call.now, window_s)};
   deleted.value.lease = {};
-  return {deleted_key(account, graves, name, call.now), to_record(deleted)};
+  // Not in the place of an earlier deletion, whatever the clock says.
+  const auto key = deleted_key(account, graves, name, call.now);
+  commit.guards.push_back({key, nullptr});
+  commit.writes.push_back({key, to_record(deleted)});
 }
 
 // Brings back the deletion of the addressed name that clients call `version`. `missing` when there

@@ -1,11 +1,20 @@
 #include "service/storage.h"
 
+#include "concurrency/etag.h"
+
 namespace kyanite::service {
+
+void decide_again(Call& call) {
+  call.now = concurrency::next_modified(call.context.clock.now(), call.now);
+}
 
 wire::Error storage_error(store::Error error) {
   switch (error) {
-    case store::Error::kConflict:
-      return wire::Code::kServerBusy;
+    case store::Error::kConflict: {
+      wire::Error busy(wire::Code::kServerBusy);
+      busy.conflict = true;
+      return busy;
+    }
     case store::Error::kFull:
       // 503 tells clients to come back: writing works again once there is space.
       return wire::Error(wire::Code::kServerBusy)

@@ -13,8 +13,13 @@
 
 namespace kyanite::service {
 
-// kConflict must have been handled before: it is not the client's business.
+// A conflict that is met while a decision is being made stays one (wire::Error::conflict), for the
+// loop that makes the decision.
 wire::Error storage_error(store::Error error);
+
+// To be called before a decision is made again: it is made later. So what is named by the instant
+// of a request (snapshots, versions, deletions) and finds its name taken gets another.
+void decide_again(Call& call);
 
 // A decoded record together with the bytes it came from, which guard the commit that builds on it.
 template <class T>
@@ -81,11 +86,13 @@ inline constexpr int kMaxTries = 100;
 //   co_return tries.error();
 class Tries {
  public:
-  explicit Tries(const Call& call) : Tries(call.deadline) {}
+  explicit Tries(Call& call) : Tries(call.deadline) { call_ = &call; }
   explicit Tries(const Deadline& deadline) : deadline_(deadline) {}
   bool another() {
     late_ = deadline_.over();
-    return !late_ && count_++ < kMaxTries;
+    if (late_ || count_ == kMaxTries) return false;
+    if (count_++ > 0 && call_ != nullptr) decide_again(*call_);
+    return true;
   }
   bool is_first() const { return count_ == 1; }
   wire::Error error() const {
@@ -94,9 +101,22 @@ class Tries {
 
  private:
   const Deadline& deadline_;  // It may be put off between two tries.
+  Call* call_ = nullptr;      // Null: it has no instant of its own that a later decision moves on.
   int count_ = 0;
   bool late_ = false;
 };
+
+// For operations that read several records that belong together: `answer() -> Task of
+// wire::Result<http::Reply>` is asked again as long as it meets conflicts.
+template <class Answer>
+Task<wire::Result<http::Reply>> answer_whole(Call& call, Answer answer) {
+  Tries tries(call);
+  while (tries.another()) {
+    wire::Result<http::Reply> reply = co_await answer();
+    if (reply || !reply.error().conflict) co_return reply;
+  }
+  co_return tries.error();
+}
 
 // Read, decide, commit for operations that change one record: `edit` sees the record (absent:
 // nullopt), changes it in place or clears it to delete, and returns the reply to give once the

@@ -34,6 +34,9 @@ struct Error {
   // of it without the code among the headers.
   enum class Names : uint8_t { kVersionAndCode, kCode, kNeither };
   Names names = Names::kVersionAndCode;
+  // Another commit came first, so whoever decides has to decide again; clients see it only when
+  // that was of no avail too often.
+  bool conflict = false;
 
   Error(Code error_code);  // NOLINT: a code alone is an error with the table's status and message.
   Error(Code error_code, int other_status) : Error(error_code) { status = other_status; }

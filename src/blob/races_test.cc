@@ -1,0 +1,200 @@
+// What holds of a blob, its snapshots and its versions when requests interleave in any way, without
+// the lines in which writers of one blob wait, and when the clock is set back.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/bytes.h"
+#include "blob/test_support.h"
+#include "content/content.h"
+#include "service/directory.h"
+#include "store/fields.h"
+#include "store/interleaving.h"
+
+namespace kyanite::blob {
+namespace {
+
+using Request = TestService::Request;
+
+const Request kSnapshot{"PUT", "box/blob", "comp=snapshot"};
+const Request kDelete{"DELETE", "box/blob"};
+const Request kBlockList{
+    "PUT", "box/blob", "comp=blocklist", {}, "<BlockList><Latest>YQ==</Latest></BlockList>"};
+
+Request put_page(const std::string& bytes) {
+  return {"PUT",
+          "box/blob",
+          "comp=page",
+          {{"x-ms-page-write", "update"}, {"x-ms-range", "bytes=0-511"}},
+          std::string(512, bytes.front())};
+}
+
+struct Race {
+  explicit Race(bool versioning = false) {
+    service::AccountSettings settings;
+    settings.blob_versioning = versioning;
+    blobs.around.context.settings = service::SettingsTable(settings);
+    EXPECT_EQ(blobs.make_container("box").outcome(), "201");
+  }
+
+  // What the requests are answered, all begun at once.
+  std::vector<std::string> run(uint64_t seed, const std::vector<Request>& requests) {
+    std::vector<std::string> outcomes(requests.size());
+    std::vector<Task<void>> tasks;
+    for (size_t i = 0; i < requests.size(); ++i) tasks.push_back(answer(requests[i], outcomes[i]));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    return outcomes;
+  }
+  // How many heads the blob has, and how many leaves and lists of blocks no head names.
+  struct Left {
+    size_t heads = 0;
+    size_t unnamed = 0;
+  };
+  Left left() {
+    Left count;
+    auto looked = store.look([&](const store::View& view) -> store::Result<void> {
+      const store::Key key(service::directory_space("account"), service::kContainersFamily, "box");
+      const auto space = store::decode<Container>((*view.get(key))->value)->space;
+      std::set<uint64_t> named;
+      auto heads = view.scan(store::Range::family(space, kHeads));
+      for (; heads->valid(); heads->next(), ++count.heads)
+        named.insert(store::decode<Blob>((*heads->record())->value)->content.id);
+      for (const auto family : {content::kContentFamily, kBlockLists}) {
+        auto rows = view.scan(store::Range::family(space, family));
+        for (; rows->valid(); rows->next()) {
+          const auto row = store::Key::from_bytes(std::string(rows->key()));
+          count.unnamed += named.count(read_be64(row.row().data())) == 0 ? 1 : 0;
+        }
+      }
+      return {};
+    });
+    EXPECT_TRUE(looked.ok());
+    return count;
+  }
+
+  store::InterleavedStore store;
+  TestService blobs{store};
+
+ private:
+  Task<void> answer(Request request, std::string& outcome) {
+    TestService::Apart apart(blobs.around.context);
+    outcome = (co_await blobs.serve(apart.context, std::move(request))).outcome();
+  }
+};
+
+constexpr uint64_t kSeeds = 100;
+
+TEST(BlobRaces, ABlobIsNotDeletedFromUnderASnapshot) {
+  std::set<std::vector<std::string>> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    // So that its content counts as shared already, and the head need not change for that.
+    ASSERT_EQ(race.blobs.send(kSnapshot).outcome(), "201");
+    ASSERT_EQ(
+        race.blobs.send({"DELETE", "box/blob", {}, {{"x-ms-delete-snapshots", "only"}}}).outcome(),
+        "202");
+    const auto outcomes = race.run(seed, {kSnapshot, kDelete});
+    seen.insert(outcomes);
+    EXPECT_EQ(race.left().unnamed, 0U);
+  }
+  EXPECT_EQ(seen, (std::set<std::vector<std::string>>{{"201", "409 SnapshotsPresent"},
+                                                      {"404 BlobNotFound", "202"}}));
+}
+
+TEST(BlobRaces, ContentGoesWithTheLastThatNamesIt) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    const auto taken = race.blobs.send(kSnapshot);
+    const Request gone{"DELETE", "box/blob", "snapshot=" + taken.header("x-ms-snapshot")};
+    const auto outcomes =
+        race.run(seed, {gone, TestService::put("box/blob", {}, "y"), TestService::put("box/blob")});
+    EXPECT_EQ(outcomes, (std::vector<std::string>{"202", "201", "201"}));
+    EXPECT_EQ(race.left().heads, 1U);
+    EXPECT_EQ(race.left().unnamed, 0U) << "seed " << seed;
+  }
+}
+
+TEST(BlobRaces, SnapshotsOfOneInstantAreAllThere) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race(seed % 2 == 0);
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    const auto outcomes = race.run(seed, {kSnapshot, kSnapshot, kSnapshot});
+    EXPECT_EQ(outcomes, (std::vector<std::string>{"201", "201", "201"}));
+    // With versions, each snapshot makes one as well.
+    EXPECT_EQ(race.left().heads, seed % 2 == 0 ? 7U : 4U);
+  }
+}
+
+TEST(BlobRaces, ADecisionThatMeetsAConflictIsMadeAgain) {
+  // The list of pieces of a page blob is copied for its version and for its snapshot.
+  const Request page{
+      "PUT", "box/blob", {}, {{"x-ms-blob-type", "PageBlob"}, {"x-ms-blob-content-length", "512"}}};
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race(true);
+    ASSERT_EQ(race.blobs.send(page).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(put_page("a")).outcome(), "201");
+    const Request metadata{"PUT", "box/blob", "comp=metadata", {{"x-ms-meta-a", "b"}}};
+    const Request ranges{"GET", "box/blob", "comp=pagelist"};
+    const auto outcomes =
+        race.run(seed, {kSnapshot, put_page("b"), metadata, put_page("c"), ranges});
+    EXPECT_EQ(outcomes, (std::vector<std::string>{"201", "201", "200", "201", "200"}));
+    EXPECT_EQ(race.left().unnamed, 0U);
+  }
+  // The committed blocks are those of the blob that is replaced.
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    const Request block{"PUT", "box/blob", "comp=block&blockid=YQ%3D%3D", {}, "x"};
+    ASSERT_EQ(race.blobs.send(block).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(kBlockList).outcome(), "201");
+    EXPECT_EQ(race.run(seed, {kBlockList, kBlockList, kBlockList}),
+              (std::vector<std::string>{"201", "201", "201"}));
+    EXPECT_EQ(race.left().unnamed, 0U);
+  }
+}
+
+TEST(BlobRaces, NothingTakesThePlaceOfWhatIsKept) {
+  // The clock stands still, so all of these have the same instant.
+  Race race(true);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(kDelete).outcome(), "202");
+  }
+  EXPECT_EQ(race.left().heads, 6U);
+  // Deletions of containers that can be restored likewise.
+  service::AccountSettings settings;
+  settings.container_retention_days = 7;
+  race.blobs.around.context.settings = service::SettingsTable(settings);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(race.blobs.send({"DELETE", "box", "restype=container"}).outcome(), "202");
+    ASSERT_EQ(race.blobs.make_container("box").outcome(), "201");
+  }
+  const auto list = race.blobs.send({"GET", "", "comp=list&include=deleted"});
+  size_t deleted = 0;
+  for (size_t at = 0; (at = list.body.find("<Deleted>", at)) != std::string::npos; ++at) ++deleted;
+  EXPECT_EQ(deleted, 3U);
+}
+
+TEST(BlobRaces, SoftDeletedStatesOfOneInstantAreAllThere) {
+  Race race;
+  ASSERT_EQ(race.blobs
+                .send({"PUT",
+                       "",
+                       "restype=service&comp=properties",
+                       {},
+                       "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled>"
+                       "<Days>7</Days></DeleteRetentionPolicy></StorageServiceProperties>"})
+                .outcome(),
+            "202");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+    ASSERT_EQ(race.blobs.send(kDelete).outcome(), "202");
+  }
+  EXPECT_EQ(race.left().heads, 6U);
+}
+
+}  // namespace
+}  // namespace kyanite::blob
