@@ -25,12 +25,13 @@ import files
 import leases
 import queues
 import tables
+import tags
 from checker import Undecided, check
 from client import Connection, Gate
 from explain import explain
 from record import Clock, Operation, Recorder, Unexpected
 
-KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files)}
+KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files, tags)}
 SERVICES = ("Blob", "Queue", "Table", "File")
 PROCESSES = 4
 CLIENTS = 6

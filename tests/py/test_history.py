@@ -20,6 +20,7 @@ import files
 import leases
 import queues
 import tables
+import tags
 from record import SECOND_US, Operation
 
 TIMEOUT_S = 300
@@ -322,6 +323,38 @@ class FileSearch(SearchCase):
         self.assert_no_order(begin, lost, self.list(3, 4, None, "2"), self.list(5, 6, "1", None))
 
 
+class TagSearch(SearchCase):
+    kind = tags
+
+    @staticmethod
+    def do(call, end, action, outcome, **request):
+        return call, end, {"do": action, **request}, None if end is None else outcome, None
+
+    def put(self, call, end, blob, value):
+        return self.do(call, end, "put", (201,), blob=blob, value=value)
+
+    def find(self, call, end, *found):
+        return self.do(call, end, "find", (200, found))
+
+    def test_follows_the_blobs(self):
+        self.assert_order(self.find(0, 1), self.put(2, 3, 0, "a"), self.put(4, 9, 1, "b"), self.find(5, 6, (0, "a")),
+                          self.find(7, 8, (0, "a"), (1, "b")), self.do(10, 11, "set", (204,), blob=0, value="c"),
+                          self.find(12, 13, (0, "c"), (1, "b")), self.put(14, 15, 1, ""), self.find(16, 17, (0, "c")),
+                          self.do(18, 19, "delete", (202,), blob=0), self.do(20, 21, "set", (404,), blob=0, value="d"),
+                          self.find(22, 23))
+
+    def test_one_too_few(self):
+        self.assert_no_order(self.put(0, 1, 0, "a"), self.find(2, 3))
+        self.assert_no_order(self.put(0, 9, 0, "a"), self.find(2, 3, (0, "a")), self.find(4, 5))
+
+    def test_one_too_many(self):
+        self.assert_no_order(self.put(0, 1, 0, "a"), self.do(2, 3, "delete", (202,), blob=0), self.find(4, 5, (0, "a")))
+
+    def test_never_two_states(self):
+        self.assert_no_order(self.put(0, 9, 0, "a"), self.put(0, 9, 1, "b"), self.find(1, 8, (0, "a")), self.find(1, 2, (0, "a"), (1, "b")),
+                             self.find(3, 4, (1, "b")))
+
+
 class PartitionSearch(SearchCase):
     kind = tables
 
@@ -470,7 +503,7 @@ class Runs(unittest.TestCase):
         faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
                   ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
                   ("receipt", "message"), ("visibility", "message"), ("guard", "file"), ("torn", "file"), ("stale", "file"),
-                  ("snapshot", "file"), ("lease", "file"))
+                  ("snapshot", "file"), ("lease", "file"), ("index", "tags"))
         self.assert_found(*faults)
 
     @unittest.skipUnless(fault_library.LIBRARY.exists(), "without the fault library no lease runs out within a history")

@@ -1,5 +1,6 @@
-"""Clocks that jump: the server's clock of the day is set forward and back by minutes and hours under load. ETags always change and
-never come twice, Last-Modified never goes back, nothing is lost. Leases, visibility and retention end by the clock of the day."""
+"""Clocks that jump: the server's clock of the day is set forward and back by minutes and hours under load. While an object exists its
+ETags always change and never come twice, and its Last-Modified never goes back; nothing is lost. What is created again is dated by the
+clock, and snapshots are there whatever it says. Leases, visibility and retention end by the clock of the day."""
 
 import email.utils
 import xml.etree.ElementTree
@@ -15,7 +16,7 @@ HOUR_S = 3600
 MOST_S = 2 * HOUR_S  # Verification takes place at this end, where everything that was ever put is visible.
 JUMPS = 4
 UNNOTICED_S = 200  # All jumps of a cycle together are less than what a request's date may be off, a quarter of an hour.
-BLOB, QUEUE = "/clock/blob", "/clock"
+BLOB, AGAIN, QUEUE = "/clock/blob", "/clock/again", "/clock"
 
 
 class ClockJumps(Mode):
@@ -73,7 +74,8 @@ class ClockJumps(Mode):
         """What is wrong with leases, messages, ETags and dates when the clock jumps."""
         problems = []
         blobs, queues = self.run.connect(), self.run.connect("Queue")
-        for look in (self.look_at_dates(blobs), self.look_at_lease(blobs), self.look_at_message(queues)):
+        for look in (self.look_at_dates(blobs), self.look_at_new_object(blobs), self.look_at_snapshots(blobs),
+                     self.look_at_lease(blobs), self.look_at_message(queues)):
             problems += await look
         return problems
 
@@ -93,6 +95,29 @@ class ClockJumps(Mode):
             self._etags.add(reply.etag)
             self._modified = modified
         return problems
+
+    async def look_at_new_object(self, connection):
+        """One that is deleted and created again, with the clock set back in between."""
+        problems = []
+        for offset in (HOUR_S, 0):
+            self.set_clock(offset)
+            reply = await expect(connection, 201, "PUT", AGAIN, headers={"x-ms-blob-type": "BlockBlob"}, body=b"x")
+            modified = email.utils.parsedate_to_datetime(reply.headers["last-modified"]).timestamp()
+            if abs(modified - self.run.now()) > 5:
+                problems.append(f"a new object is dated {modified}, the time is {self.run.now()}")
+            await expect(connection, 202, "DELETE", AGAIN)
+        return problems
+
+    async def look_at_snapshots(self, connection):
+        """None takes the place of another, and later ones have later names."""
+        names = []
+        await expect(connection, 201, "PUT", AGAIN, headers={"x-ms-blob-type": "BlockBlob"}, body=b"x")
+        for offset in (HOUR_S, 0, HOUR_S, -HOUR_S):
+            self.set_clock(offset)
+            reply = await expect(connection, 201, "PUT", AGAIN, {"comp": "snapshot"})
+            names.append(reply.headers["x-ms-snapshot"])
+        await expect(connection, 202, "DELETE", AGAIN, headers={"x-ms-delete-snapshots": "include"})
+        return [] if names == sorted(set(names)) else [f"snapshots taken one after the other are called {names}"]
 
     async def _lease(self, connection, action, lease, wanted, problems, when):
         name = "x-ms-proposed-lease-id" if action == "acquire" else "x-ms-lease-id"

@@ -8,12 +8,18 @@ import uuid
 PLAIN_TYPE = "application/octet-stream"
 TIERS = ("Hot", "Cool", "Cold")
 DAY_S = 24 * 3600
+TAG, TAGS = "tag", 3  # Keys of tags are this and a number below that.
 
 
 def fresh_marks(kind, content_type=PLAIN_TYPE):
     """Those of a blob that was just created."""
     return {"type": content_type, "tags": {}, "tier": None, "sealed": False, "held": False, "kept": False,
             "sequence": "0" if kind == "page" else None}
+
+
+def fresh_tags(blob, random):
+    """Up to three, which the blob never had before."""
+    return {f"{TAG}{n}": str(blob.version) for n in range(random.randrange(TAGS + 1))}
 
 
 class MarkChanges:
@@ -32,7 +38,7 @@ class MarkChanges:
 
     async def set_tags(self, blob):
         blob.version += 1
-        tags = {f"tag{n}": str(blob.version) for n in range(self._random.randrange(4))}
+        tags = fresh_tags(blob, self._random)
         listed = "".join(f"<Tag><Key>{key}</Key><Value>{value}</Value></Tag>" for key, value in tags.items())
         body = f"<Tags><TagSet>{listed}</TagSet></Tags>".encode()
         await self._mark(blob, 204, {"comp": "tags"}, {}, body, tags=tags)

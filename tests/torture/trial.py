@@ -16,11 +16,12 @@ from client import Connection, Disconnected, Gate
 from coverage import Coverage
 from crew import PLAIN, Crew, configuration
 from owner import Wrong
-from verify import verify
+from verify import Finder, verify
 from workload import Client
 
 SHUFFLERS = 4
 SHARERS = 4
+FINDERS = 2
 COUNTER_CLIENTS = 64
 COUNTER_S = 3
 SLOWEST_REPLIES_S = 20  # Replies may come slowly on a loaded machine; nobody waits for them for ever.
@@ -122,6 +123,8 @@ class Run:
             load.add(client.run(self.connect(service, account, gate), self.seeded(service, number)))
         for number in range(SHUFFLERS):
             load.add(self.crew.shuffle.run(self.connect("File", gate=gate), self.seeded("shuffle", number)))
+        for _ in range(FINDERS):
+            load.add(Finder.run(self.connect(gate=gate)))
         for _ in range(SHARERS):
             load.add(self._repeat(self.crew.counter.increment, gate))
             load.add(self._repeat(self.crew.log.append, gate))

@@ -4,7 +4,9 @@ import asyncio
 import xml.etree.ElementTree
 
 from client import Disconnected
+from marks import TAG, TAGS
 from model import State
+from owner import Wrong
 from workload import CONTAINER, path_of
 
 READERS = 8
@@ -42,6 +44,40 @@ async def list_blobs(connection):
         marker = root.findtext("NextMarker")
         if not marker:
             return entries
+
+
+async def find_by_tags(connection):
+    """Of every blob that Find Blobs by Tags shows, its tags. By one comparison for each key, so every entry of the index counts."""
+    found = {}
+    for key in (f"{TAG}{number}" for number in range(TAGS)):
+        marker = ""
+        while True:
+            query = {"restype": "container", "comp": "blobs", "where": f"\"{key}\">='0'", "maxresults": "50",
+                     **({"marker": marker} if marker else {})}
+            root = xml.etree.ElementTree.fromstring((await get(connection, f"/{CONTAINER}", query)).body)
+            for blob in root.iter("Blob"):
+                tags = found.setdefault(blob.findtext("Name"), {})
+                if key in tags:
+                    raise Unreadable(f"the find by {key} shows {blob.findtext('Name')} twice")
+                tags[key] = blob.findtext("Tags/TagSet/Tag/Value")
+            marker = root.findtext("NextMarker")
+            if not marker:
+                break
+    return found
+
+
+class Finder:
+    """Looks for tags while others change them, which must not lose any: what it sees then is anybody's guess."""
+
+    @staticmethod
+    async def run(connection):
+        try:
+            while True:
+                await find_by_tags(connection)
+        except Disconnected:
+            pass
+        except Unreadable as error:
+            raise Wrong(str(error)) from error
 
 
 async def observe(connection, blob, snapshots):
@@ -109,6 +145,7 @@ async def verify(connect, blobs, shared):
     connection = connect()
     try:
         listed = await list_blobs(connection)
+        found = await find_by_tags(connection)
         for thing in shared:
             if complaint := await thing.check(connection):
                 wrong.append(complaint)
@@ -129,6 +166,9 @@ async def verify(connect, blobs, shared):
             try:
                 seen = await observe(reader, blob, snapshots)
                 complaint = listing_differences(blob, seen, listed.get((blob.name, None))) or blob.settle(seen)
+                tags = seen.marks["tags"] if seen.content is not None else {}
+                if not complaint and tags != found.get(blob.name, {}):
+                    complaint = f"it is found by {found.get(blob.name, {})}, has the tags {tags}"
             except (Unreadable, Disconnected) as error:
                 complaint = str(error)
             if complaint:

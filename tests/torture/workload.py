@@ -6,7 +6,7 @@ import base64
 from batches import BatchChanges
 from client import Disconnected
 from copies import CopyChanges
-from marks import MarkChanges, fresh_marks
+from marks import MarkChanges, fresh_marks, fresh_tags
 from owner import Wrong
 
 CONTAINER = "torture"
@@ -86,8 +86,11 @@ class Client(MarkChanges, CopyChanges, BatchChanges):
             headers["If-None-Match"] = "*"
         elif self._random.random() < 0.5:
             headers["If-Match"] = blob.state.etag
+        tags = fresh_tags(blob, self._random)
+        if tags:
+            headers["x-ms-tags"] = "&".join(f"{key}={value}" for key, value in tags.items())
         after = blob.state.but(content=content, etag=None, metadata=metadata, blocks={}, staged={},
-                               marks=fresh_marks(blob.kind))
+                               marks={**fresh_marks(blob.kind), "tags": tags})
         await self._change(blob, after, 201, "PUT", headers=headers, body=content)
 
     async def put_stale(self, blob):
