@@ -13,7 +13,9 @@ REMARKS = {
     "blob": [
         "A container's name is free again as soon as it is deleted, unless the account's settings keep it taken.",
         "Rehydration from the archive takes a configured time (60 s) instead of hours.",
-        "Query Blob Contents and the Apache Arrow form of List Blobs are not offered.",
+        "Query Blob Contents reads CSV and JSON; Parquet is 501 NotImplemented. Records may have 1 MiB. Where neither the "
+        "reference nor recordings say what an expression is worth, docs/decisions/blob-queries.md does.",
+        "The Apache Arrow form of List Blobs is not offered.",
         "Encryption scopes are not offered: naming one is 409 EncryptionScopeNotAvailable.",
         "Customer-provided keys are accepted over TLS and from the machine itself; properties and metadata are not encrypted.",
         "Get Blob Service Properties has no DefaultServiceVersion until one is set.",

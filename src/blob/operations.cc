@@ -2,6 +2,7 @@
 #include "blob/operations.h"
 
 #include "blob/handlers.h"
+#include "blob/query_blob_contents.h"
 #include "service/properties.h"
 #include "service/stats.h"
 #include "service/user_delegation_key.h"
@@ -144,7 +145,7 @@ constexpr Operation kOperations[] = {
     {"Set Blob Tier", "Blob_SetTier", "PUT", Level::kObject, "", "tier", {}, blob_tier, set_blob_tier},
     {"Get Blob Tags", "Blob_GetTags", "GET", Level::kObject, "", "tags", {}, blob_tags, get_blob_tags},
     {"Set Blob Tags", "Blob_SetTags", "PUT", Level::kObject, "", "tags", {}, blob_tags, set_blob_tags},
-    {"Query Blob Contents", "Blob_Query", "POST", Level::kObject, "", "query", {}, blob_query},
+    {"Query Blob Contents", "Blob_Query", "POST", Level::kObject, "", "query", {}, blob_query, query_blob_contents},
     {"Get Account Information", "Blob_GetAccountInfo", "GET", Level::kObject, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Blob_GetAccountInfoWithHead", "HEAD", Level::kObject, "account", "properties", {}, account_facts, get_account_information},
     {"Abort Copy Blob", "Blob_AbortCopyFromURL", "PUT", Level::kObject, "", "copy", {}, blob_write, abort_copy_blob},

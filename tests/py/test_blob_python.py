@@ -6,7 +6,8 @@ import os
 
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
-from azure.storage.blob import (BlobSasPermissions, BlobServiceClient, BlobType, ContainerSasPermissions, ContentSettings,
+from azure.storage.blob import (ArrowDialect, ArrowType, BlobSasPermissions, BlobServiceClient, BlobType,
+                                ContainerSasPermissions, ContentSettings, DelimitedJsonDialect, DelimitedTextDialect,
                                 StandardBlobTier, generate_blob_sas, generate_container_sas)
 
 import harness
@@ -191,3 +192,24 @@ class PythonBlobTest(harness.ServerTestCase):
         with self.assertRaises(ResourceNotFoundError):
             target.start_copy_from_url(self.container.get_blob_client("missing").url)
         self.assertEqual(target.download_blob().readall(), b"content")
+
+    def test_queries(self):
+        blob = self.container.get_blob_client("people.csv")
+        blob.upload_blob(b"name,age,town\r\nAda,36,London\r\nGrace,85,\"New York, NY\"\r\nLinus,56\r\n")
+        errors = []
+        comma = DelimitedTextDialect(delimiter=",", quotechar='"', lineterminator="\n", has_header=True)
+        semicolon = DelimitedTextDialect(delimiter=";", quotechar="'", lineterminator="|", escapechar="\\")
+
+        def query(statement, source=comma, target=semicolon):
+            return blob.query_blob(statement, blob_format=source, output_format=target, on_error=errors.append)
+
+        self.assertEqual(query("SELECT town, name FROM BlobStorage WHERE age > 40").readall(), b"New York, NY;Grace|")
+        self.assertEqual([(error.error, error.is_fatal) for error in errors], [("InvalidColumnOrdinal", False)])
+        records = query("SELECT * FROM BlobStorage LIMIT 2", target=DelimitedJsonDialect(delimiter="\n")).records()
+        self.assertEqual(list(records)[0], b'{"name":"Ada","age":"36","town":"London"}')
+        arrow = [ArrowDialect(ArrowType.DECIMAL, name="age", precision=5, scale=1)]
+        reader = query("SELECT age FROM BlobStorage LIMIT 1", target=arrow)
+        self.assertEqual(reader.readall()[-16:], (360).to_bytes(16, "little"))
+        self.assertEqual(len(reader), blob.get_blob_properties().size)
+        with self.refused(400, "InvalidInput"):
+            query("SELECT nothing FROM BlobStorage")

@@ -1,0 +1,177 @@
+// Query Blob Contents: POST /{container}/{blob}?comp=query
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/random.h"
+#include "blob/blob.h"
+#include "blob/handlers.h"
+#include "blob/query_blob_contents.h"
+#include "blob/query_request.h"
+#include "service/body.h"
+#include "sql/query.h"
+
+namespace kyanite::blob {
+
+using service::Call;
+using wire::Code;
+
+namespace {
+
+// The expression, with each of its characters escaped, and all the rest.
+constexpr size_t kMaxQueryBody = 8 * sql::kMaxExpressionBytes;
+// As many run at once at most; each may hold a few megabytes (sql/limits.h).
+constexpr int kMaxRunning = 64;
+// A query of a large blob goes on while its result is received.
+constexpr int64_t kMaxQuerySeconds = 600;
+
+// A place among those that run.
+class Turn {
+ public:
+  static std::optional<Turn> take() {
+    if (running_.fetch_add(1) < kMaxRunning) return Turn();
+    running_.fetch_sub(1);
+    return {};
+  }
+  Turn(Turn&& other) noexcept : holds_(std::exchange(other.holds_, false)) {}
+  Turn& operator=(Turn&&) = delete;
+  ~Turn() {
+    if (holds_) running_.fetch_sub(1);
+  }
+
+ private:
+  Turn() = default;
+  static inline std::atomic<int> running_ = 0;
+  bool holds_ = true;
+};
+
+// The frames of the result, made as they are sent: the content is read as far as it is needed for
+// the next ones.
+class QueryStream final : public http::BodyStream {
+ public:
+  QueryStream(const Call& call, Turn turn, std::unique_ptr<sql::Query> query,
+              std::unique_ptr<content::Reader> reader)
+      : turn_(std::move(turn)),
+        hold_(call.hold),
+        workers_(call.context.workers),
+        clock_(call.context.clock),
+        until_(after_seconds(call.now, kMaxQuerySeconds)),
+        query_(std::move(query)),
+        reader_(std::move(reader)) {}
+
+  const std::optional<sql::SyntaxError>& refusal() const { return query_->refusal(); }
+
+  // Goes on until there is something to send, or the end.
+  Task<store::Result<void>> prepare_next() {
+    while (output_.empty() && query_->needs() != sql::Query::Needs::kNothing) {
+      if (clock_.now() > until_) {
+        query_->fail({"OperationTimedOut", "The query took longer than it may."});
+      } else if (auto moved = co_await advance(); !moved) {
+        co_return moved.error();
+      }
+      output_ = query_->take_output();
+    }
+    co_return store::Result<void>();
+  }
+
+  Task<Result<os::Bytes, http::StreamError>> next() override {
+    if (auto prepared = co_await prepare_next(); !prepared) co_return http::StreamError::kFailed;
+    co_return os::Bytes(Buffer::copy_of(std::exchange(output_, {})));
+  }
+
+ private:
+  Task<store::Result<void>> advance() {
+    if (query_->needs() == sql::Query::Needs::kInput) {
+      auto bytes = co_await reader_->next(false);
+      if (!bytes) co_return bytes.error();
+      const auto& input = std::get<Buffer>(*bytes);
+      if (input.empty()) {
+        query_->end_input();
+      } else {
+        query_->add_input(input.view());
+      }
+    }
+    if (query_->needs() == sql::Query::Needs::kStep) {
+      const auto step = [this] {
+        query_->step();
+        return true;
+      };
+      co_await workers_.run(step);
+    }
+    co_return store::Result<void>();
+  }
+
+  const Turn turn_;
+  const store::Hold hold_;  // The bytes stay until the last one is read.
+  Workers& workers_;
+  const Clock& clock_;
+  const Time until_;
+  const std::unique_ptr<sql::Query> query_;
+  const std::unique_ptr<content::Reader> reader_;
+  std::string output_;
+};
+
+wire::Error refused(const sql::SyntaxError& error) {
+  return wire::Error(Code::kInvalidInput).saying(error.message);
+}
+
+// The type and encoding of the content are not those of the result.
+Found without_content_headers(Found found) {
+  auto blob = std::make_shared<Blob>(*found.blob);
+  blob->http = {};
+  found.blob = std::move(blob);
+  return found;
+}
+
+// One attempt; nothing when the blob was replaced between its head and its content being read.
+Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const QueryRequest& request) {
+  auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
+  if (!found) co_return found.error();
+  const Blob& blob = *found->blob;
+  if (blob.type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
+  if (blob.tier == Tier::kArchive) co_return wire::Error(Code::kBlobArchived);
+  auto query = sql::Query::prepare(request.expression, {.input = request.input,
+                                                        .output = request.output,
+                                                        .total_bytes = blob.content.length,
+                                                        .now = call.now,
+                                                        .sync = random_bytes(sql::kAvroSyncBytes)});
+  if (!query) co_return refused(query.error());
+  auto turn = Turn::take();
+  if (!turn) co_return wire::Error(Code::kServerBusy);
+  const content::Place place{found->space, call.target.object};
+  const store::Guard head{head_key(call, found->space, found->row), found->record};
+  auto reader = co_await content::Reader::open(call.store(), place, blob.content, 0,
+                                               blob.content.length, head, cipher_of(found->key));
+  if (!reader) {
+    if (reader.error() == store::Error::kConflict) co_return std::optional<http::Reply>();
+    co_return service::storage_error(reader.error());
+  }
+  auto stream =
+      std::make_unique<QueryStream>(call, std::move(*turn), std::move(*query), std::move(*reader));
+  // What the data make of the expression is known before the reply begins.
+  if (auto begun = co_await stream->prepare_next(); !begun)
+    co_return service::storage_error(begun.error());
+  if (stream->refusal()) co_return refused(*stream->refusal());
+  http::Reply reply(200);
+  encode_properties(reply, call, without_content_headers(*found));
+  if (!reply.has_header("Content-Type")) reply.header("Content-Type", "avro/binary");
+  reply.body = std::move(stream);
+  co_return std::optional<http::Reply>(std::move(reply));
+}
+
+}  // namespace
+
+Outcome query_blob_contents(Call& call) {
+  auto body = co_await service::read_body(call, kMaxQueryBody);
+  if (!body) co_return body.error();
+  auto request = parse_query_request(*body);
+  if (!request) co_return request.error();
+  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+    auto reply = co_await try_query(call, *request);
+    if (!reply) co_return reply.error();
+    if (*reply) co_return std::move(**reply);
+  }
+  co_return wire::Error(Code::kServerBusy);
+}
+
+}  // namespace kyanite::blob
