@@ -140,8 +140,11 @@ Outcome blob_batch(Call& call) {
   wire::MultipartWriter writer(out, "batchresponse_" + random_uuid());
   if (const auto parts = parse_batch(call, *body, *boundary)) {
     for (const auto& part : *parts) {
-      const http::Reply reply = call.deadline.over() ? refuse(call, Code::kOperationTimedOut)
-                                                     : co_await run_part(call, part.request);
+      if (call.deadline.over()) {
+        write_part(writer, refuse(call, Code::kOperationTimedOut), part.content_id);
+        continue;
+      }
+      const http::Reply reply = co_await run_part(call, part.request);
       write_part(writer, reply, part.content_id);
     }
   } else {

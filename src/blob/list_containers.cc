@@ -86,8 +86,8 @@ Outcome list_containers(Call& call) {
   const auto deleted = include->contains("deleted")
                            ? std::optional(service::kDeletedContainersFamily)
                            : std::nullopt;
-  auto done = co_await service::walk_directory<Container>(
-      call, {service::kContainersFamily, deleted, page->prefix, page->start}, see);
+  service::Walk walk{service::kContainersFamily, deleted, page->prefix, page->start};
+  auto done = co_await service::walk_directory<Container>(call, std::move(walk), see);
   if (!done) co_return service::storage_error(done.error());
   xml.close("Containers").element("NextMarker", next_marker).close("EnumerationResults");
   http::Reply reply(200);

@@ -35,7 +35,7 @@ class Graves : public testing::Test {
       auto done = RunLoop::run(overwrite(store_, commit, kPlace, content_, at, 4,
                                          {inline_piece(at, std::to_string(1000 + i))}));
       EXPECT_TRUE(done.ok());
-      save(std::move(commit));
+      EXPECT_TRUE(save(std::move(commit)).ok());
     }
     store_.largest = 0;
     store_.commits = 0;

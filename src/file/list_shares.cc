@@ -152,7 +152,8 @@ Outcome list_shares(Call& call) {
   const auto see = [&](Listed& listed, const store::View& view) {
     return list.add(listed, view);
   };
-  auto done = co_await service::walk_directory<Share>(call, list.walk(), see);
+  auto walk = list.walk();
+  auto done = co_await service::walk_directory<Share>(call, std::move(walk), see);
   if (!done) co_return service::storage_error(done.error());
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");

@@ -175,7 +175,8 @@ Outcome query_entities(Call& call) {
   const auto snapshot = call.store().snapshot();
   const store::Look turn = [&](const store::View& view) { return page.turn(view); };
   while (!page.ended()) {
-    auto looked = co_await (is_cheap(*query) ? snapshot->read(turn) : snapshot->scan(turn));
+    auto look = is_cheap(*query) ? snapshot->read(turn) : snapshot->scan(turn);
+    auto looked = co_await std::move(look);
     if (looked) {
       page.keep();
     } else if (looked.error() == store::Error::kBusy && page.has_looked()) {
