@@ -5,6 +5,7 @@
 #include "blob/handlers.h"
 #include "blob/pages.h"
 #include "content/byte_runs.h"
+#include "content/cleared.h"
 #include "http/url.h"
 #include "service/listing.h"
 #include "wire/date.h"
@@ -121,8 +122,11 @@ Outcome answer(Call& call) {
   if (*previous) {
     auto before = co_await load_pieces(call, **previous, span);
     if (!before) co_return before.error();
-    auto differ =
-        co_await content::difference(call.store(), *before, *after, span.offset, span.count);
+    const Time snapshot = parse_row((*previous)->row).snapshot;
+    auto cleared =
+        content::cleared_after(found->blob->cleared, static_cast<uint64_t>(snapshot.ticks));
+    auto differ = co_await content::difference(call.store(), *before, *after, span.offset,
+                                               span.count, std::move(cleared));
     if (!differ) co_return service::storage_error(differ.error());
     ranges = std::move(*differ);
   } else {

@@ -279,7 +279,7 @@ class BlobList final : public service::Document {
     xml.open("EnumerationResults")
         .attribute("ServiceEndpoint", listing_.endpoint)
         .attribute("ContainerName", listing_.container);
-    service::write_page(xml, listing_.page);
+    service::write_page(xml, listing_.page, listing_.version >= wire::kEncodedNamesInLists);
     xml.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
   }
   store::Result<service::Progress> write_entries(const service::Part& part,

@@ -202,10 +202,10 @@ wire::DateText EntryWriter::date(Time time) {
 void EntryWriter::write_name(std::string_view name) {
   if (wire::xml_is_plain(name)) {
     xml_.plain("Name", name);
-  } else if (wire::xml_can_hold(name) || listing_.version < wire::kEncodedNamesInLists) {
+  } else if (listing_.version < wire::kEncodedNamesInLists) {
     xml_.element("Name", name);
   } else {
-    xml_.open("Name").attribute("Encoded", "true").text(wire::percent_encode(name)).close("Name");
+    service::write_encodable(xml_, "Name", name);
   }
 }
 

@@ -1,6 +1,9 @@
 #include "blob/pages.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
+#include "content/cleared.h"
 
 namespace kyanite::blob {
 
@@ -82,6 +85,12 @@ Outcome write_pages(Call& call, const Checks& checks, Span range, const Uploaded
                                                range.offset, range.count, pieces);
     if (!written) co_return service::storage_error(written.error());
     touch(call, *blob);
+    // Differences are to snapshots; what is cleared now is cleared after the last one.
+    if (uploaded == nullptr && blob->snapshot_taken.set()) {
+      const int64_t since = std::max(blob->changed.ticks, blob->snapshot_taken.ticks + 1);
+      content::note_cleared(blob->cleared, range.offset, range.offset + range.count,
+                            static_cast<uint64_t>(since));
+    }
     http::Reply reply(201);
     encode_changed(reply, blob->changed);
     reply.header("x-ms-blob-sequence-number", blob->sequence_number);

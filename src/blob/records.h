@@ -9,6 +9,7 @@
 
 #include "auth/caller.h"
 #include "base/clock.h"
+#include "content/cleared.h"
 #include "content/content.h"
 #include "service/access_policies.h"
 #include "service/copy_state.h"
@@ -100,7 +101,8 @@ struct Blob {
   bool legal_hold = false;
   bool legal_hold_ended = false;  // There was one: that there is none now is told.
   Time expires;                   // Set Blob Expiry
-  std::string key_sha256;  // Content is encrypted with the customer's key that has this hash.
+  std::string key_sha256;        // Content is encrypted with the customer's key that has this hash.
+  content::ClearedRuns cleared;  // page blobs: what was cleared since a snapshot, and when
   // The last snapshot that was taken of it, so that a deletion that saw no snapshots fails when one
   // is taken meanwhile.
   Time snapshot_taken;
@@ -130,6 +132,7 @@ struct Blob {
     io(26, rehydrated);
     io(27, legal_hold_ended);
     io(28, snapshot_taken);
+    io(29, cleared);
   }
   template <class Io>
   void fields(Io& io) {

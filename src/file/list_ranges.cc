@@ -104,14 +104,13 @@ std::string write_ranges(const content::ByteRuns& runs) {
 }
 
 Outcome answer(Call& call) {
-  auto range = service::decode_range(call);
-  if (!range) co_return range.error();
+  const auto range = service::decode_read_range(call);
   auto located = co_await read_file(call, concurrency::FileOperation::kListRanges);
   if (!located) co_return located.error();
   const uint64_t length = located->found.entry->content.length;
   Span span{0, length};
-  if (*range) {
-    const auto clipped = service::clip(**range, length);
+  if (range) {
+    const auto clipped = service::clip(*range, length);
     if (!clipped) co_return wire::Error(Code::kInvalidRange);
     span = *clipped;
   }

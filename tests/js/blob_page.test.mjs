@@ -62,6 +62,24 @@ test('ranges come in pages', async () => {
   assert.deepEqual(found, [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
 });
 
+test('differences to a snapshot tell what was cleared even where it held nothing', async () => {
+  const blob = container.getPageBlobClient('cleared');
+  await blob.create(10 * PAGE);
+  await blob.clearPages(8 * PAGE, PAGE);
+  const { snapshot: first } = await blob.createSnapshot();
+  await blob.clearPages(2 * PAGE, 2 * PAGE);
+  await blob.uploadPages(Buffer.alloc(PAGE, 1), 3 * PAGE, PAGE);
+  const { snapshot: second } = await blob.createSnapshot();
+  await blob.clearPages(6 * PAGE, PAGE);
+  const since = async (snapshot, of = blob) => {
+    const diff = await of.getPageRangesDiff(0, 10 * PAGE, snapshot);
+    return [inPages(diff.pageRange), inPages(diff.clearRange)];
+  };
+  assert.deepEqual(await since(first), [[[3, 1]], [[2, 1], [6, 1]]]);
+  assert.deepEqual(await since(second), [[], [[6, 1]]]);
+  assert.deepEqual(await since(first, blob.withSnapshot(second)), [[[3, 1]], [[2, 1]]]);
+});
+
 test('differences to a snapshot', async () => {
   const blob = await freshPages(10);
   await blob.uploadPages(filled(1, 3), 0, 3 * PAGE);
