@@ -61,7 +61,7 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
   auto key = is_asynchronous(family) ? wire::Result<MaybeKey>(MaybeKey())
-                                             : decode_customer_key(outer, kSourceKey);
+                                     : decode_customer_key(outer, kSourceKey);
   if (!key) co_return key.error();
   if (auto fits = check_key(found->blob->key_sha256, *key); !fits) co_return fits.error();
   found->key = std::move(*key);
@@ -108,7 +108,7 @@ wire::Error foreign_refusal(CopyFamily family, int status) {
       return source_error(family, Code::kResourceNotFound);
     case 412:
       return is_asynchronous(family) ? wire::Error(Code::kSourceConditionNotMet)
-                                             : source_error(family, Code::kConditionNotMet);
+                                     : source_error(family, Code::kConditionNotMet);
     case 416:
       return source_error(family, Code::kInvalidRange);
     default:
@@ -129,8 +129,8 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
   for (const auto& [source, name] : key_headers) {
     if (const auto value = call.headers().find(source)) key_lines.emplace_back(name, *value);
   }
-  auto fetched = co_await service::fetch_source(
-      call, url, range, kSourceConditions, !is_asynchronous(family), std::move(key_lines));
+  auto fetched = co_await service::fetch_source(call, url, range, kSourceConditions,
+                                                !is_asynchronous(family), std::move(key_lines));
   if (!fetched) co_return fetched.error();
   const int status = (*fetched)->status();
   if (status != 200 && status != 206) co_return foreign_refusal(family, status);
@@ -228,8 +228,8 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.call = std::make_unique<service::SourceCall>(call, *url, *service);
   bool trusted = false;
   auto found = co_await find_source(call, source, family, trusted);
-  // Whoever may read the source anyway is told what is wrong with it in its own words. That there is
-  // none only Copy Blob tells so, of its own account.
+  // Whoever may read the source anyway is told what is wrong with it in its own words. That there
+  // is none only Copy Blob tells so, of its own account.
   if (!found) {
     const bool missing = found.error().status == 404;
     const bool own_account = source.call->call().target.account == call.target.account;

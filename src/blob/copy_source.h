@@ -38,8 +38,8 @@ enum class CopyFamily {
   kWhole,        // Copy Blob From URL, Put Blob From URL, Put Block From URL
   kPart,         // Append Block From URL, Put Page From URL
 };
-// Whether a source of the same account needs no credentials of its own, and is read when the request
-// is answered already.
+// Whether a source of the same account needs no credentials of its own, and is read when the
+// request is answered already.
 constexpr bool is_asynchronous(CopyFamily family) {
   return family == CopyFamily::kCopyBlob || family == CopyFamily::kIncremental;
 }

@@ -212,8 +212,7 @@ Outcome delete_blob(Call& call) {
       if (auto allowed = check_deletable(call, *blob); !allowed) co_return allowed.error();
       blob.reset();
     }
-    const bool keeps_version =
-        *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
+    const bool keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
     co_return deleted_reply(!retention.enabled && !keeps_version);
   };
   co_return co_await change_blob(call, *checks, edit);

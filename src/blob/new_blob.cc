@@ -83,8 +83,7 @@ wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
   fresh.tags = std::move(*tags);
   auto tier = decode_tier(call, "x-ms-access-tier");
   if (!tier) return tier.error();
-  if (*tier && type != BlobType::kBlock)
-    return wire::Error(Code::kInvalidBlobTier);
+  if (*tier && type != BlobType::kBlock) return wire::Error(Code::kInvalidBlobTier);
   fresh.tier = tier->value_or(Tier::kInferred);
   auto immutability = decode_immutability(call);
   if (!immutability) return immutability.error();

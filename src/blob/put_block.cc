@@ -25,8 +25,7 @@ wire::Result<std::string> decode_block_id(const Call& call) {
     return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", "blockid");
   auto id = unbase64(*text);
   if (!id) return wire::invalid_query("blockid", *text, "Not a valid base64 string.");
-  if (id->empty() || id->size() > kMaxBlockIdBytes)
-    return wire::invalid_query("blockid", *text);
+  if (id->empty() || id->size() > kMaxBlockIdBytes) return wire::invalid_query("blockid", *text);
   return *id;
 }
 
@@ -88,8 +87,8 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
       if (!found) co_return found.error();
       leased = std::move(*found);
     }
-    auto passed = leased ? check_uncommitted(call, checks, *leased)
-                         : check_blob(call, checks, head->value);
+    auto passed =
+        leased ? check_uncommitted(call, checks, *leased) : check_blob(call, checks, head->value);
     if (!passed) co_return passed.error();
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);

@@ -1,8 +1,8 @@
 // Set Blob Expiry: PUT /{container}/{blob}?comp=expiry
 //
 // A blob past its expiry is gone for every request; its records are removed in the background. In
-// Azure only accounts with a hierarchical namespace have it; here a setting of the account allows it.
-// As there, it is no change of the blob: the ETag stays.
+// Azure only accounts with a hierarchical namespace have it; here a setting of the account allows
+// it. As there, it is no change of the blob: the ETag stays.
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
@@ -43,8 +43,9 @@ wire::Result<Time> decode_expiry(const Call& call, Time created) {
 Outcome set_blob_expiry(Call& call) {
   if (!call.settings().blob_expiry) {
     co_return wire::Error(wire::Code::kBlobOperationNotSupported)
-        .saying("Blobs of this account cannot expire: it has no hierarchical namespace. The account "
-                "setting blobExpiry allows it.");
+        .saying(
+            "Blobs of this account cannot expire: it has no hierarchical namespace. The account "
+            "setting blobExpiry allows it.");
   }
   auto checks = decode_checks(call, kChanges);
   if (!checks) co_return checks.error();

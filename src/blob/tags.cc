@@ -65,8 +65,8 @@ wire::Result<Tags> decode_tags(const service::Call& call) {
 
 wire::Result<Tags> parse_tags(std::string_view xml) {
   pugi::xml_document document;
-  if (const auto parsed = document.load_buffer(
-          xml.data(), xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
+  if (const auto parsed = document.load_buffer(xml.data(), xml.size(),
+                                               pugi::parse_default | pugi::parse_ws_pcdata_single);
       !parsed) {
     return service::invalid_xml(xml, static_cast<size_t>(parsed.offset));
   }

@@ -51,7 +51,8 @@ Result<void, std::string> set_account_setting(service::AccountSettings& settings
     return {};
   }
   return "there is no account setting '" + shown +
-         "' (blobVersioning, blobImmutability, blobExpiry, containerRetentionDays, shareRetentionDays, "
+         "' (blobVersioning, blobImmutability, blobExpiry, containerRetentionDays, "
+         "shareRetentionDays, "
          "deletionWindowSeconds, rehydrationSeconds)";
 }
 

@@ -58,8 +58,8 @@ const Service* Endpoints::find(const http::Url& url, const Service& own, std::st
   if (here && here->port == 0) here->port = asked_secure ? 443 : 80;
   if (here && here->host == url.host && here->port == url.port) return &own;
   if (here && here->port == url.port && is_sibling(url.host, here->host, accounts)) return &own;
-  const auto name = url.port == 443 || url.port == 80 ? public_service(url.host, accounts)
-                                                      : std::nullopt;
+  const auto name =
+      url.port == 443 || url.port == 80 ? public_service(url.host, accounts) : std::nullopt;
   if (name) {
     for (const auto& endpoint : endpoints_) {
       if (wire::name(endpoint.service->kind()) == *name) return endpoint.service;

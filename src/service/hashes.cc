@@ -88,8 +88,7 @@ wire::Result<Claims> decode_claims(const Call& call, const ClaimHeaders& headers
 
 wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint64_t crc64) {
   if (!claims.md5.empty() && claims.md5 != md5) return wire::md5_mismatch(claims.md5, md5);
-  if (claims.crc64 && *claims.crc64 != crc64) 
-    return wire::crc64_mismatch(*claims.crc64, crc64);
+  if (claims.crc64 && *claims.crc64 != crc64) return wire::crc64_mismatch(*claims.crc64, crc64);
   return {};
 }
 

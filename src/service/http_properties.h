@@ -37,10 +37,13 @@ struct HttpPropertyHeaders {
   std::string_view content_md5;
   bool any_md5 = false;  // Whatever is base64 is kept and shown as the MD5.
 };
-inline constexpr HttpPropertyHeaders kBlobPropertyHeaders{
-    "x-ms-blob-content-type",        "x-ms-blob-content-encoding", "x-ms-blob-content-language",
-    "x-ms-blob-content-disposition", "x-ms-blob-cache-control",    "x-ms-blob-content-md5",
-    true};
+inline constexpr HttpPropertyHeaders kBlobPropertyHeaders{"x-ms-blob-content-type",
+                                                          "x-ms-blob-content-encoding",
+                                                          "x-ms-blob-content-language",
+                                                          "x-ms-blob-content-disposition",
+                                                          "x-ms-blob-cache-control",
+                                                          "x-ms-blob-content-md5",
+                                                          true};
 // Files and blobs differ in nothing but the names, and in these being irregular.
 inline constexpr HttpPropertyHeaders kFilePropertyHeaders{
     "x-ms-content-type",        "x-ms-content-encoding", "x-ms-content-language",
