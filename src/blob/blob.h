@@ -194,9 +194,9 @@ Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& c
       blob->lease = uncommitted->lease;
       concurrency::on_write(blob->lease, call.now);
     }
-    auto settled = is_uncommitted
-                       ? co_await settle_uncommitted(call, space, *uncommitted, blob, commit)
-                       : co_await settle(call, space, checks.rules.keep, before, blob, commit);
+    auto settling = is_uncommitted ? settle_uncommitted(call, space, *uncommitted, blob, commit)
+                                   : settle(call, space, checks.rules.keep, before, blob, commit);
+    auto settled = co_await std::move(settling);
     if (!settled && settled.error().conflict) continue;
     if (!settled) co_return settled.error();
     if (const Tags had = before ? before->tags : Tags(); blob && gains_tags(had, blob->tags)) {
