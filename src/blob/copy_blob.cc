@@ -91,8 +91,8 @@ Task<store::Result<void>> share_content(Call& call, const Source& source, store:
   const content::Place to{space, call.target.object};
   const Blob& from = *source.found.blob;
   const store::Guard head = source.head();
-  auto copied =
-      co_await content::copy(call.store(), commit, source.place(), from.content, to, head);
+  auto copied = co_await content::copy(call.store(), commit, source.place(), from.content, to, head,
+                                       call.deadline);
   if (!copied) co_return copied.error();
   blob.content = *copied;
   if (from.type != BlobType::kBlock || from.committed_blocks == 0) co_return store::Result<void>();

@@ -78,7 +78,7 @@ Task<store::Result<void>> share_twice(Call& call, const Source& source, store::S
   const store::Guard head = source.head();
   for (Blob* each : {&blob, &snapshot}) {
     auto copied = co_await content::copy(call.store(), commit, source.place(),
-                                         source.found.blob->content, to, head);
+                                         source.found.blob->content, to, head, call.deadline);
     if (!copied) co_return copied.error();
     each->content = *copied;
   }

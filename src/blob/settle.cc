@@ -47,7 +47,8 @@ Task<wire::Result<void>> part(Call& call, store::SpaceId space, Blob& past, Blob
   }
   const content::Place place{space, call.target.object};
   const store::Guard head = commit.guards.front();
-  auto copied = co_await content::copy(call.store(), commit, place, past.content, place, head);
+  auto copied =
+      co_await content::copy(call.store(), commit, place, past.content, place, head, call.deadline);
   if (!copied) co_return service::storage_error(copied.error());
   past.content = *copied;
   co_return wire::Result<void>();

@@ -95,6 +95,7 @@ class Search {
       : call_(call), query_(query), container_(container), most_(most), range_(std::move(range)) {}
 
   bool done() const { return done_; }
+  uint64_t looked_at() const { return looked_at_; }
   store::Result<void> look(const store::View& view);
   TagMatches take() {
     if (!done_) found_.next = range_.from;
@@ -111,6 +112,7 @@ class Search {
   const std::string_view container_;
   const uint64_t most_;
   store::Range range_;  // What is left to look at.
+  uint64_t looked_at_ = 0;
   bool done_ = false;
   TagMatches found_;
 };
@@ -149,10 +151,12 @@ store::Result<std::optional<Tags>> Search::current_tags(const store::View& view,
 store::Result<void> Search::look(const store::View& view) {
   auto cursor = view.scan(range_);
   for (uint64_t count = 0; cursor->valid(); cursor->next()) {
-    if (count++ == kEntriesPerLook) {
+    if (count > 0 && (view.enough() || looked_at_ == kEntriesPerPage)) {
       range_.from = cursor->key();
       return {};
     }
+    ++count;
+    ++looked_at_;
     auto entry = read_entry(*cursor);
     if (!entry) return entry.error();
     if (!container_.empty() && entry->container != container_) continue;
@@ -181,10 +185,14 @@ Task<wire::Result<TagMatches>> find_by_tags(Call& call, const TagQuery& query,
   if (!range) co_return TagMatches();
   if (!start.empty()) range->from = std::max(range->from, start);
   Search search(call, query, container, most, std::move(*range));
-  for (uint64_t looks = 0; looks < kLooksPerPage && !search.done(); ++looks) {
-    auto looked = co_await call.store().read(
-        [&search](const store::View& view) { return search.look(view); });
-    if (!looked) co_return service::storage_error(looked.error());
+  const auto snapshot = call.store().snapshot();
+  const store::Look look = [&search](const store::View& view) { return search.look(view); };
+  while (!search.done() && search.looked_at() < kEntriesPerPage) {
+    if (call.deadline.over() && search.looked_at() > 0) break;
+    auto looked = co_await snapshot->scan(look);
+    if (looked) continue;
+    if (looked.error() == store::Error::kBusy && search.looked_at() > 0) break;
+    co_return service::storage_error(looked.error());
   }
   co_return search.take();
 }

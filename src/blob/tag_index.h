@@ -38,10 +38,9 @@ struct TagMatches {
   std::vector<TagMatch> matches;
   std::string next;  // Where the next page begins; empty at the end.
 };
-// At most this many entries are looked at for one page, in so many looks: a page may be short, or
-// empty, and yet not be the last.
-inline constexpr uint64_t kEntriesPerLook = 500;
-inline constexpr uint64_t kLooksPerPage = 20;
+// At most this many entries are looked at for one page, in turns with other scans: a page may be
+// short, or empty, and yet not be the last.
+inline constexpr uint64_t kEntriesPerPage = 10'000;
 
 // At most `most` blobs of the account that match, from `start` on. With a container, only its
 // blobs.

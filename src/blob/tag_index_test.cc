@@ -154,7 +154,7 @@ TEST_F(TagIndex, OldEntriesAreFoundOnceAndGoWhenTheyAreNotNeeded) {
 }
 
 TEST_F(TagIndex, APageLooksAtSoManyEntries) {
-  constexpr uint64_t kUntrue = kEntriesPerLook * kLooksPerPage;
+  constexpr uint64_t kUntrue = kEntriesPerPage;
   std::vector<store::Commit> commits(1);
   for (uint64_t i = 0; i < kUntrue; ++i) {
     commits.front().writes.push_back(

@@ -49,6 +49,7 @@ Sweeper::~Sweeper() {
 }
 
 void Sweeper::loop(std::chrono::seconds interval) {
+  stand_back();
   std::optional<uint64_t> swept_at;  // How many commits there were.
   auto due = std::chrono::steady_clock::now() + std::min(interval, kFirstSweep);
   std::unique_lock lock(mutex_);

@@ -54,7 +54,8 @@ Task<store::Result<content::Content>> share_content(Call& call, const service::S
                                                     store::Commit& commit) {
   const auto from = source.place();
   if (source.content.sparse) {
-    co_return co_await content::copy(call.store(), commit, from, source.content, to, source.head);
+    co_return co_await content::copy(call.store(), commit, from, source.content, to, source.head,
+                                     call.deadline);
   }
   content::Content copied;
   copied.sparse = true;
