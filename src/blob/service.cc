@@ -31,13 +31,11 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
     if (text && !wire::parse_iso_date(*text))
       return wire::invalid_query(instant, *text).naming(wire::Error::Names::kNeither);
   }
+  // Which of the two is meant must not be a matter of who looks.
   if (call.query.has("snapshot") && call.query.has("versionid"))
     return wire::Error(wire::Code::kMutuallyExclusiveQueryParameters);
   target.snapshot = call.query.get("snapshot");
   target.version_id = call.query.get("versionid");
-  // Which of the two is meant must not be a matter of who looks.
-  if (!target.snapshot.empty() && !target.version_id.empty())
-    return wire::Error(wire::Code::kMutuallyExclusiveQueryParameters);
   if (path.empty()) {
     target.level = Level::kService;
     return {};
