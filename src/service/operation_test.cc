@@ -138,7 +138,7 @@ const Case kCases[] = {
     {"get", Level::kObject, "", {}, nullptr, Code::kUnsupportedHttpVerb},
     {"GET", Level::kContainer, "restype=container", {}, nullptr, Code::kUnsupportedHttpVerb},
     {"DELETE", Level::kObject, "comp=tags", {}, nullptr, Code::kUnsupportedHttpVerb},
-    {"DELETE", Level::kService, "", {}, nullptr, Code::kUnsupportedHttpVerb},
+    {"DELETE", Level::kService, "", {}, nullptr, Code::kInvalidQueryParameterValue, "comp"},
     {"GET", Level::kService, "", {}, nullptr, Code::kInvalidQueryParameterValue, "comp"},
     {"GET", Level::kObject, "comp=list", {}, nullptr, Code::kInvalidQueryParameterValue, "comp"},
     {"GET", Level::kObject, "comp=none", {}, nullptr, Code::kInvalidQueryParameterValue, "comp"},
