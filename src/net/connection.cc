@@ -1,7 +1,9 @@
 #include "net/connection.h"
 
+#include <linux/sockios.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
@@ -10,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/check.h"
+#include "base/budget.h"
 #include "base/peer_network.h"
 #include "http/serialize.h"
 
@@ -20,6 +22,8 @@ namespace {
 constexpr size_t kTlsRecordBytes = 16 * 1024;
 // One sendfile, then the loop's other connections: a fast peer must not keep the loop.
 constexpr size_t kSendFileStep = 1024 * 1024;
+// So much of a reply each connection may keep in memory: the limit of connections is its limit.
+constexpr uint64_t kUncountedBytes = 16 * 1024;
 
 // Drops `count` bytes from the front of the pieces.
 std::span<iovec> drop_front(std::span<iovec> pieces, size_t count) {
@@ -43,6 +47,12 @@ bool is_no_tls(unsigned long error) {
           reason == SSL_R_WRONG_VERSION_NUMBER);
 }
 
+uint64_t size_of(std::span<const iovec> pieces) {
+  uint64_t size = 0;
+  for (const iovec& piece : pieces) size += piece.iov_len;
+  return size;
+}
+
 bool may_succeed_later(Progress progress) {
   return progress.step == Progress::kWantRead || progress.step == Progress::kWantWrite;
 }
@@ -53,7 +63,8 @@ Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, co
     : shard_(shard),
       socket_(shard.loop, std::move(descriptor)),
       peer_(std::move(peer)),
-      place_(peers, peer_network(peer_), this) {
+      place_(peers, peer_network(peer_), this),
+      sending_(shard.timeouts.send, shard.timeouts.least_rate) {
   if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
 }
 
@@ -61,7 +72,8 @@ Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, ss
     : shard_(shard),
       socket_(shard.loop, std::move(descriptor)),
       tls_(tls),
-      peer_(std::move(peer)) {}
+      peer_(std::move(peer)),
+      sending_(shard.timeouts.send, shard.timeouts.least_rate) {}
 
 Connection::~Connection() {
   if (tls_ == nullptr) return;
@@ -107,7 +119,7 @@ Progress Connection::write_some(std::span<const iovec> pieces, bool more) {
     sent = sendmsg(socket_.descriptor(), &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
   } while (sent < 0 && errno == EINTR);
   if (sent >= 0) {
-    shard_.bytes_out.add(static_cast<size_t>(sent));
+    count_sent(static_cast<size_t>(sent));
     return {Progress::kMoved, static_cast<size_t>(sent)};
   }
   if (errno != EAGAIN) return {Progress::kFailed};
@@ -116,8 +128,8 @@ Progress Connection::write_some(std::span<const iovec> pieces, bool more) {
 }
 
 Progress Connection::send_file_some(const os::FileSlice& slice) {
-  CHECK(tls_ == nullptr);
   if (broken_) return {Progress::kFailed};
+  if (tls_ != nullptr) return send_record(slice);
   if (!socket_.may_try(Direction::kWrite)) return {Progress::kWantWrite};
   auto offset = static_cast<off_t>(slice.offset);
   const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, kSendFileStep));
@@ -126,7 +138,7 @@ Progress Connection::send_file_some(const os::FileSlice& slice) {
     sent = sendfile(socket_.descriptor(), slice.file->descriptor(), &offset, step);
   } while (sent < 0 && errno == EINTR);
   if (sent > 0) {
-    shard_.bytes_out.add(static_cast<size_t>(sent));
+    count_sent(static_cast<size_t>(sent));
     return {Progress::kMoved, static_cast<size_t>(sent)};
   }
   // Nothing sent without an error: the file is shorter than the slice.
@@ -183,12 +195,44 @@ Progress Connection::write_tls(std::span<const iovec> pieces) {
     const Progress progress = tls_progress(result);
     return progress.step == Progress::kEnd ? Progress{Progress::kFailed} : progress;
   }
-  shard_.bytes_out.add(sent);
+  count_sent(sent);
   return {Progress::kMoved, sent};
+}
+
+// One record of a file. The bytes are read anew for every attempt, so that a peer that hardly reads
+// keeps no memory; as files do not change, a repeated attempt offers OpenSSL the same ones.
+Progress Connection::send_record(const os::FileSlice& slice) {
+  thread_local char record[kTlsRecordBytes];
+  const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, kTlsRecordBytes));
+  const auto got = slice.file->read_at(record, step, slice.offset);
+  if (!got || *got == 0) return {Progress::kFailed};  // Unreadable, or shorter than the slice.
+  const iovec piece{record, *got};
+  return write_tls({&piece, 1});
+}
+
+// What the peer has acknowledged: the kernel may hold a lot that it has not.
+uint64_t Connection::taken() const {
+  int waiting = 0;
+  if (ioctl(socket_.descriptor(), SIOCOUTQ, &waiting) != 0) waiting = 0;
+  return sent_ - std::min(sent_, static_cast<uint64_t>(waiting));
+}
+
+Task<bool> Connection::wait_to_send(Progress::Step wanted) {
+  while (sending_.left_ms() > 0) {
+    const int64_t before = now_ms();
+    const Wake wake = co_await wait(wanted, before + sending_.left_ms());
+    if (wake == Wake::kInterrupted) co_return false;
+    sending_.waited(now_ms() - before);
+    const uint64_t now_taken = std::max(taken_, taken());
+    sending_.moved(now_taken - std::exchange(taken_, now_taken));
+    if (wake == Wake::kReady) co_return true;
+  }
+  co_return false;
 }
 
 Task<bool> Connection::write_all(std::span<iovec> pieces, bool more) {
   pieces = drop_front(pieces, 0);
+  Budget::Part unread;
   while (!pieces.empty()) {
     const Progress progress = write_some(pieces, more);
     if (progress.step == Progress::kMoved) {
@@ -196,40 +240,32 @@ Task<bool> Connection::write_all(std::span<iovec> pieces, bool more) {
       continue;
     }
     if (!may_succeed_later(progress)) co_return false;
-    const Wake wake = co_await wait(progress.step, now_ms() + shard_.timeouts.send.count());
-    if (wake != Wake::kReady) co_return false;
+    const uint64_t left = size_of(pieces);
+    if (!unread.of_a_budget() && left > kUncountedBytes)
+      unread = Budget::Part(body_memory(), peer_);
+    if (unread.of_a_budget() && !unread.resize(left)) co_return false;
+    if (!co_await wait_to_send(progress.step)) co_return false;
   }
   co_return true;
 }
 
 Task<bool> Connection::send_file(os::FileSlice slice) {
-  if (tls_ != nullptr) co_return co_await send_file_tls(std::move(slice));
+  const uint64_t per_turn = secure() ? kChunkBytes : kSendFileStep;
+  uint64_t since_turn = 0;
   while (slice.length > 0) {
     const Progress progress = send_file_some(slice);
     if (progress.step == Progress::kMoved) {
       slice.offset += progress.bytes;
       slice.length -= progress.bytes;
-      if (slice.length > 0 && progress.bytes == kSendFileStep) co_await shard_.loop.turn();
+      since_turn += progress.bytes;
+      if (slice.length == 0 || since_turn < per_turn) continue;
+      since_turn = 0;
+      co_await shard_.loop.turn();
       continue;
     }
     if (!may_succeed_later(progress)) co_return false;
-    const Wake wake = co_await wait(progress.step, now_ms() + shard_.timeouts.send.count());
-    if (wake != Wake::kReady) co_return false;
-  }
-  co_return true;
-}
-
-Task<bool> Connection::send_file_tls(os::FileSlice slice) {
-  Buffer bytes(static_cast<size_t>(std::min<uint64_t>(slice.length, kChunkBytes)));
-  while (slice.length > 0) {
-    const auto step = static_cast<size_t>(std::min<uint64_t>(slice.length, bytes.capacity()));
-    const auto got = slice.file->read_at(bytes.data(), step, slice.offset);
-    if (!got || *got == 0) co_return false;  // Unreadable, or shorter than the slice.
-    iovec piece{bytes.data(), *got};
-    if (!co_await write_all({&piece, 1})) co_return false;
-    slice.offset += *got;
-    slice.length -= *got;
-    co_await shard_.loop.turn();
+    since_turn = 0;
+    if (!co_await wait_to_send(progress.step)) co_return false;
   }
   co_return true;
 }

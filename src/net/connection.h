@@ -16,6 +16,7 @@
 
 #include "base/task.h"
 #include "net/options.h"
+#include "net/patience.h"
 #include "net/peers.h"
 #include "net/socket.h"
 #include "net/tls.h"
@@ -93,7 +94,6 @@ class Connection {
   Progress read_some(char* to, size_t room);
   // `more`: further bytes follow at once, so a packet need not leave half full.
   Progress write_some(std::span<const iovec> pieces, bool more = false);
-  // Plain connections only.
   Progress send_file_some(const os::FileSlice& slice);
 
   // Waits until an attempt that said kWantRead or kWantWrite is worth repeating.
@@ -105,8 +105,9 @@ class Connection {
   struct IdleWait;
   IdleWait wait_idle(Progress::Step wanted, int64_t deadline_ms);
 
-  // Whole transfers; false when the peer is gone or takes nothing for Timeouts::send. write_all
-  // changes `pieces`.
+  // Whole transfers; false when the peer is gone or takes too little for Timeouts::send. While the
+  // peer does not take them, the bytes that write_all has in memory count (base/budget.h), and
+  // where they are too much it fails. It changes `pieces`.
   Task<bool> write_all(std::span<iovec> pieces, bool more = false);
   Task<bool> send_file(os::FileSlice slice);
   // The TLS handshake, within Timeouts::handshake; true at once for plain connections. A peer that
@@ -118,7 +119,10 @@ class Connection {
   Task<void> linger();
 
   // Between the two a request is served; otherwise the connection rests, and may have to yield.
-  void begin_request() { place_.begin_request(); }
+  void begin_request() {
+    place_.begin_request();
+    sending_.renew();
+  }
   void end_request() { place_.end_request(); }
 
   // How long this has been waiting for its peer; -1 when it does not.
@@ -135,9 +139,17 @@ class Connection {
   Progress read_tls(char* to, size_t room);
   Progress write_tls(std::span<const iovec> pieces);
   Progress tls_progress(int result);
+  Progress send_record(const os::FileSlice& slice);
   void close_tls();
-  Task<bool> send_file_tls(os::FileSlice slice);
   Task<void> refuse_plain();
+  // Waits until an attempt to send that said so is worth repeating; false when the peer is gone or
+  // takes too little.
+  Task<bool> wait_to_send(Progress::Step wanted);
+  uint64_t taken() const;
+  void count_sent(size_t bytes) {
+    sent_ += bytes;
+    shard_.bytes_out.add(bytes);
+  }
 
   Shard& shard_;
   Socket socket_;
@@ -146,6 +158,9 @@ class Connection {
   bool broken_ = false;
   std::string peer_;
   Peers::Place place_;
+  Patience sending_;
+  uint64_t sent_ = 0;   // Given to the kernel.
+  uint64_t taken_ = 0;  // What the peer was seen to have taken of it.
 };
 
 struct Connection::IdleWait {

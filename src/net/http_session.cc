@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.h"
 #include "http/parser.h"
 #include "http/serialize.h"
 #include "net/inbox.h"
@@ -19,6 +20,7 @@ struct Workspace {
   Inbox inbox;
   http::HeadParser parser;
   std::string reply_head;
+  Budget::Part grown;  // Of an inbox that has grown.
 };
 
 // Spare workspaces of this thread, which is one event loop.
@@ -44,6 +46,8 @@ thread_local WorkspacePool workspaces;
 // Receiving into less than this is not worth a system call.
 constexpr size_t kLeastRoom = 1024;
 
+constexpr http::HeadError kNoMemory{503, "too many long requests"};
+
 class HttpSession {
  public:
   HttpSession(Connection& connection, http::Handler& handler)
@@ -56,7 +60,7 @@ class HttpSession {
 
   Task<Arrival> receive_head();
   Arrival refuse(http::HeadError why);
-  void make_room();
+  bool make_room();
   Task<bool> serve_request();
   Task<void> send_refusal();
 
@@ -71,10 +75,15 @@ HttpSession::Arrival HttpSession::refuse(http::HeadError why) {
   return Arrival::kRefused;
 }
 
-// Room for the rest of a head, or behind a complete one for the framing of a chunked body.
-void HttpSession::make_room() {
+// Room for the rest of a head, or behind a complete one for the framing of a chunked body. False
+// when there is no memory for more.
+bool HttpSession::make_room() {
+  const bool grown = work_->inbox.grown();
   work_->inbox.make_room();
   work_->parser.reset();
+  if (grown || !work_->inbox.grown()) return true;
+  work_->grown = Budget::Part(body_memory(), connection_.peer());
+  return work_->grown.resize(Inbox::kLargeBytes);
 }
 
 // Waits for the next request and reads its head; gives the workspace away while there is nothing of
@@ -94,10 +103,10 @@ Task<HttpSession::Arrival> HttpSession::receive_head() {
             inbox.room_behind(head.bytes) >= kLeastRoom) {
           co_return Arrival::kRequest;
         }
-        make_room();
+        if (!make_room()) co_return refuse(kNoMemory);
         continue;
       }
-      if (inbox.room() < kLeastRoom) make_room();
+      if (inbox.room() < kLeastRoom && !make_room()) co_return refuse(kNoMemory);
       if (!begun) deadline = connection_.now_ms() + connection_.shard().timeouts.head.count();
       begun = true;
     }

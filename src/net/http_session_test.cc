@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/budget.h"
+#include "net/inbox.h"
 #include "net/request_body.h"
 #include "net/test_peer.h"
 
@@ -358,6 +363,95 @@ TEST(HttpSessionTimeouts, Send) {
     }));
     EXPECT_EQ(peer.answer().status, 0);
   }
+}
+
+// One byte in each time that would be long enough without one.
+TEST(HttpSessionTimeouts, ABodyThatComesTooSlowly) {
+  Options options = impatient(&Timeouts::body);
+  options.timeouts.least_rate = 1'000'000;
+  TestServer server(options);
+  TestPeer peer(server.port);
+  ASSERT_TRUE(peer.send("PUT /count HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"));
+  std::atomic<bool> ended = false;
+  std::thread trickle([&] {
+    while (!ended && peer.send("x")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+  EXPECT_EQ(peer.answer().status, 408);
+  ended = true;
+  trickle.join();
+}
+
+TEST(HttpSessionTimeouts, AReplyThatIsTakenTooSlowly) {
+  Options options = impatient(&Timeouts::send);
+  options.timeouts.least_rate = 1ULL << 40;
+  TestServer server(options);
+  TestPeer peer(server.port);
+  ASSERT_TRUE(peer.send(get("/counted/1000000000")));
+  char block[100];
+  EXPECT_TRUE(eventually([&] {
+    peer.receive(block, sizeof block);
+    return server.server.metrics().requests == 1 && server.server.metrics().connections_open == 0;
+  }));
+}
+
+// Another limit for the memory of bodies, for one test.
+class MemoryOf {
+ public:
+  explicit MemoryOf(uint64_t bytes) : before_(body_memory().total()) {
+    body_memory().set_total(bytes);
+  }
+  ~MemoryOf() { body_memory().set_total(before_); }
+  MemoryOf(const MemoryOf&) = delete;
+  MemoryOf& operator=(const MemoryOf&) = delete;
+
+ private:
+  const uint64_t before_;
+};
+
+TEST(HttpSessionMemory, RepliesThatNobodyReadsAreLimited) {
+  // The kernel holds a few megabytes of each.
+  constexpr uint64_t kBytes = 20'000'000;
+  constexpr size_t kPeers = 3;
+  const MemoryOf less_than_three(3 * kBytes);
+  TestServer server;
+  std::vector<std::unique_ptr<TestPeer>> peers;
+  for (size_t i = 0; i < kPeers; ++i) {
+    peers.push_back(std::make_unique<TestPeer>(server.port));
+    ASSERT_TRUE(peers.back()->send(get("/whole/" + std::to_string(kBytes))));
+  }
+  EXPECT_TRUE(eventually([&] {
+    return server.server.metrics().requests == kPeers && body_memory().refused() > 0 &&
+           server.server.metrics().connections_open < kPeers;
+  }));
+  EXPECT_GE(server.server.metrics().connections_open, 1u);
+  EXPECT_LE(body_memory().used(), 3 * kBytes / 2);
+  peers.clear();
+  EXPECT_TRUE(eventually([&] { return body_memory().used() == 0; }));
+}
+
+TEST(HttpSessionMemory, FilesTakeNone) {
+  const MemoryOf none(0);
+  TestServer server;
+  TestPeer peer(server.port);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(peer.send(get("/file")));  // More than the kernel holds.
+  ASSERT_TRUE(eventually([&] { return server.server.metrics().bytes_out > 1'000'000; }));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(peer.answer().body.size(), pattern().size());
+}
+
+TEST(HttpSessionMemory, LongHeadsAreLimited) {
+  const MemoryOf one_head(2 * Inbox::kLargeBytes);
+  TestServer server;
+  const std::string half = "GET /x HTTP/1.1\r\nHost: h\r\nLong: " + std::string(20'000, 'x');
+  TestPeer first(server.port), second(server.port);
+  ASSERT_TRUE(first.send(half));
+  ASSERT_TRUE(eventually([&] { return body_memory().used() == Inbox::kLargeBytes; }));
+  ASSERT_TRUE(second.send(half));
+  const Answer refused = second.answer();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.has("Retry-After: 1"));
+  ASSERT_TRUE(first.send("\r\n\r\n"));
+  EXPECT_EQ(first.answer().body, "x");
+  EXPECT_TRUE(eventually([&] { return body_memory().used() == 0; }));
 }
 
 TEST(HttpSessionTimeouts, Linger) {

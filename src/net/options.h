@@ -4,15 +4,19 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace kyanite::net {
 
 struct Timeouts {
   std::chrono::milliseconds handshake{10'000};  // A TLS handshake from accept to end.
   std::chrono::milliseconds idle{120'000};      // Between two requests of a kept connection.
-  std::chrono::milliseconds head{30'000};   // From a request's first byte to the end of its head.
-  std::chrono::milliseconds body{60'000};   // Without one byte of an awaited request body.
-  std::chrono::milliseconds send{60'000};   // Without one byte of the reply being taken.
+  std::chrono::milliseconds head{30'000};  // From a request's first byte to the end of its head.
+  // For a request body that is awaited and for a reply being taken: how long without one byte, and
+  // how much longer with fewer bytes than `least_rate` (patience.h).
+  std::chrono::milliseconds body{60'000};
+  std::chrono::milliseconds send{60'000};
+  uint64_t least_rate = 512;                // bytes a second
   std::chrono::milliseconds linger{5'000};  // After a reply that closes, for the peer to read it.
   // A request that has waited this long for its peer may have to yield to others.
   std::chrono::milliseconds stall{1'000};

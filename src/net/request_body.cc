@@ -1,6 +1,7 @@
 #include "net/request_body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/serialize.h"
 
@@ -19,7 +20,8 @@ RequestBody::RequestBody(Connection& connection, Inbox& inbox, const http::Head&
       framing_(head.framing),
       content_length_(head.content_length),
       continue_due_(head.expect_continue && inbox.unread().empty()),
-      length_left_(head.content_length) {}
+      length_left_(head.content_length),
+      patience_(connection.shard().timeouts.body, connection.shard().timeouts.least_rate) {}
 
 std::optional<uint64_t> RequestBody::length() const {
   if (framing_ == http::Framing::kChunked) return {};
@@ -75,6 +77,20 @@ Task<bool> RequestBody::send_continue() {
   co_return co_await connection_.write_all({&piece, 1});
 }
 
+// Time that is spent on this side does not count, only what the peer lets pass.
+Task<bool> RequestBody::wait_to_receive(Progress::Step wanted) {
+  patience_.moved(std::exchange(since_wait_, 0));
+  Wake wake = Wake::kTimedOut;
+  if (patience_.left_ms() > 0) {
+    const int64_t before = connection_.now_ms();
+    wake = co_await connection_.wait(wanted, before + patience_.left_ms());
+    patience_.waited(connection_.now_ms() - before);
+  }
+  if (wake == Wake::kReady) co_return true;
+  fail(wake == Wake::kTimedOut ? http::BodyError::kTimeout : http::BodyError::kDisconnected);
+  co_return false;
+}
+
 // Receives at least one byte, into `out` when a long run of data comes next, else into the inbox.
 Task<bool> RequestBody::receive(Buffer& out) {
   const bool direct = framing_ == http::Framing::kLength || run_left() >= kDirectBytes;
@@ -89,6 +105,7 @@ Task<bool> RequestBody::receive(Buffer& out) {
         pass(progress.bytes);
       }
       since_turn_ += progress.bytes;
+      since_wait_ += progress.bytes;
       co_return true;
     }
     if (progress.step == Progress::kEnd || progress.step == Progress::kFailed) {
@@ -96,12 +113,7 @@ Task<bool> RequestBody::receive(Buffer& out) {
       co_return false;
     }
     since_turn_ = 0;
-    const int64_t deadline = connection_.now_ms() + connection_.shard().timeouts.body.count();
-    const Wake wake = co_await connection_.wait(progress.step, deadline);
-    if (wake != Wake::kReady) {
-      fail(wake == Wake::kTimedOut ? http::BodyError::kTimeout : http::BodyError::kDisconnected);
-      co_return false;
-    }
+    if (!co_await wait_to_receive(progress.step)) co_return false;
   }
 }
 

@@ -41,6 +41,7 @@ class RequestBody final : public http::BodyReader {
   bool decode_framing();
   Task<bool> send_continue();
   Task<bool> receive(Buffer& out);
+  Task<bool> wait_to_receive(Progress::Step wanted);
 
   Connection& connection_;
   Inbox& inbox_;
@@ -51,6 +52,8 @@ class RequestBody final : public http::BodyReader {
   http::ChunkedDecoder chunks_;
   std::optional<http::BodyError> failure_;
   uint64_t since_turn_ = 0;
+  uint64_t since_wait_ = 0;
+  Patience patience_;
 };
 
 }  // namespace kyanite::net

@@ -105,8 +105,9 @@ class FileStream final : public http::BodyStream {
   uint64_t slices_ = 0;
 };
 
-// The path says what to do: /hello, /echo, /count, /ignore, /gate, /throw, /headers, /stream/N,
-// /counted/N, /small/N, /failing/N, /short/N, /long/N, /file, /file-chunked, /file-short, /204.
+// The path says what to do: /hello, /echo, /count, /ignore, /gate, /throw, /headers, /whole/N,
+// /stream/N, /counted/N, /small/N, /failing/N, /short/N, /long/N, /file, /file-chunked,
+// /file-short, /204.
 class TestHandler final : public http::Handler {
  public:
   TestHandler() {
@@ -187,6 +188,10 @@ class TestHandler final : public http::Handler {
 
   static http::Reply stream_reply(std::string_view kind, uint64_t bytes) {
     http::Reply reply(200);
+    if (kind == "whole") {
+      reply.body = std::string(bytes, 'w');
+      return reply;
+    }
     reply.body = std::make_unique<PatternStream>(bytes, kind == "small" ? 10 : kChunkBytes,
                                                  kind == "failing");
     if (kind == "counted") reply.stream_length = bytes;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -65,6 +66,10 @@ void append_process_metrics(std::string& out) {
   append_metric(out, "process_open_fds", MetricKind::kGauge, open_files());
   append_metric(out, "process_start_time_seconds", MetricKind::kGauge,
                 static_cast<uint64_t>(kProcessStart));
+  append_metric(out, "kyanite_body_memory_bytes", MetricKind::kGauge, body_memory().used());
+  append_metric(out, "kyanite_body_memory_limit_bytes", MetricKind::kGauge, body_memory().total());
+  append_metric(out, "kyanite_body_memory_refusals_total", MetricKind::kCounter,
+                body_memory().refused());
   append_metric(out, "kyanite_log_lines_dropped_total", MetricKind::kCounter, log_lines_dropped());
 }
 

@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace kyanite::service {
@@ -25,12 +27,32 @@ wire::Error body_error(http::BodyError error) {
   return wire::Code::kInvalidInput;
 }
 
-Task<wire::Result<std::string>> read_body(Call& call, size_t most) {
+bool hold_memory(Budget::Part& part, const Call& call, uint64_t bytes) {
+  if (!part.of_a_budget()) {
+    if (bytes <= kUncountedBytes) return true;
+    part = Budget::Part(body_memory(), call.request.peer, call.target.account);
+  }
+  return part.resize(bytes);
+}
+
+wire::Error busy_error(std::string_view why) {
+  wire::Error error(wire::Code::kServerBusy);
+  error.saying(why);
+  error.headers.emplace_back("Retry-After", "1");
+  return error;
+}
+
+Task<wire::Result<WholeBody>> read_body(Call& call, size_t most) {
   auto* body = call.request.body;
-  if (body->length() && *body->length() > most)
-    co_return wire::Error(wire::Code::kRequestBodyTooLarge);
-  std::string out;
+  const auto length = body->length();
+  if (length && *length > most) co_return wire::Error(wire::Code::kRequestBodyTooLarge);
+  WholeBody out;
   while (true) {
+    // The next chunk, and its copy at the end of a string that doubles when it grows.
+    const uint64_t next =
+        length ? std::min<uint64_t>(*length - out.size(), kChunkBytes) : kChunkBytes;
+    if (!hold_memory(out.memory, call, 2 * (out.size() + next)))
+      co_return busy_error("Too many requests are being received at the moment.");
     auto chunk = co_await body->next();
     if (!chunk) co_return body_error(chunk.error());
     if (chunk->empty()) break;

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "service/admission.h"
+#include "service/body.h"
 #include "service/deadline.h"
 #include "service/operation.h"
 #include "service/service.h"
@@ -60,7 +61,7 @@ wire::Error fetch_error(const http::FetchError& error) {
     case http::FetchError::kBadReply:
       return told(400);
     case http::FetchError::kBusy:
-      return wire::Error(Code::kServerBusy);
+      return busy_error(error.what);
   }
   CHECK(false);
 }

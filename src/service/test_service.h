@@ -17,16 +17,17 @@ namespace kyanite::service {
 
 class StringBody final : public http::BodyReader {
  public:
-  explicit StringBody(std::string_view text) : text_(text) {}
+  explicit StringBody(std::string_view text) : text_(text), length_(text.size()) {}
   Task<Result<Buffer, http::BodyError>> next() override {
     const std::string_view piece = text_.substr(0, kChunkBytes);
     text_.remove_prefix(piece.size());
     co_return Buffer::copy_of(piece);
   }
-  std::optional<uint64_t> length() const override { return text_.size(); }
+  std::optional<uint64_t> length() const override { return length_; }
 
  private:
   std::string_view text_;
+  const uint64_t length_;
 };
 
 // What a connection would send of a body in memory; "(failed)" stands for the rest of a broken one.

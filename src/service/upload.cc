@@ -1,5 +1,6 @@
 #include "service/upload.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/bytes.h"
@@ -86,24 +87,41 @@ struct Upload {
   Uploaded uploaded;
 };
 
-// Receives the body to its end; while one chunk is taken the next is received.
+using Taking = std::optional<Started<wire::Result<void>>>;
+
+Task<wire::Result<void>> join(Taking& taking) {
+  if (!taking) co_return wire::Result<void>();
+  auto taken = co_await taking->join();
+  taking.reset();
+  co_return taken;
+}
+
+// Receives the body to its end; while one chunk is taken the next is received, if there is memory
+// for both. An upload that was begun never lacks memory for one, so what was sent is not in vain.
 Task<wire::Result<void>> receive_all(Upload& upload) {
-  std::optional<Started<wire::Result<void>>> taking;
-  std::optional<wire::Error> failed;
-  while (!failed) {
-    auto chunk = co_await upload.call.request.body->next();
-    if (taking) {
-      auto taken = co_await taking->join();
-      taking.reset();
-      if (!taken) failed = taken.error();
+  http::BodyReader& body = *upload.call.request.body;
+  uint64_t received = 0;
+  const auto length = body.length();
+  const auto next_bytes = [&]() -> uint64_t {
+    return length ? std::min<uint64_t>(*length - received, kChunkBytes) : kChunkBytes;
+  };
+  Budget::Part memory;
+  const uint64_t one = next_bytes();
+  if (!hold_memory(memory, upload.call, one))
+    co_return busy_error("Too many uploads are being received at the moment.");
+  Taking taking;
+  while (true) {
+    if (!hold_memory(memory, upload.call, one + (taking ? next_bytes() : 0))) {
+      if (auto taken = co_await join(taking); !taken) co_return taken;
     }
-    if (!failed && !chunk) failed = body_error(chunk.error());
-    if (!failed && upload.call.deadline.over()) failed = wire::Error(Code::kOperationTimedOut);
-    if (failed || chunk->empty()) break;
+    auto chunk = co_await body.next();
+    if (auto taken = co_await join(taking); !taken) co_return taken;
+    if (!chunk) co_return body_error(chunk.error());
+    if (upload.call.deadline.over()) co_return wire::Error(Code::kOperationTimedOut);
+    if (chunk->empty()) co_return wire::Result<void>();
+    received += chunk->size();
     taking.emplace(upload.take(std::move(*chunk)));
   }
-  if (failed) co_return *failed;
-  co_return wire::Result<void>();
 }
 
 }  // namespace

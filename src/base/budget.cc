@@ -1,0 +1,82 @@
+#include "base/budget.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/peer_network.h"
+
+namespace kyanite {
+
+namespace {
+constexpr uint64_t kBodyMemoryBytes = 512ULL * 1024 * 1024;
+// How many times what stays free a peer and an account may hold.
+constexpr std::array<uint64_t, 2> kTimesFree = {1, 3};
+// On small machines it is one part in so many of the memory there is.
+constexpr uint64_t kPartOfMachine = 4;
+
+uint64_t body_memory_bytes() {
+  const auto machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(kBodyMemoryBytes, machine / kPartOfMachine);
+}
+}  // namespace
+
+Budget& body_memory() {
+  static auto* budget = new Budget(body_memory_bytes());  // Never destroyed: parts may end late.
+  return *budget;
+}
+
+Budget::Owner* Budget::join(std::string name) {
+  std::lock_guard lock(mutex_);
+  Owner& owner = *owners_.try_emplace(std::move(name)).first;
+  ++owner.second.parts;
+  return &owner;
+}
+
+void Budget::leave(Owner& owner) {
+  std::lock_guard lock(mutex_);
+  if (--owner.second.parts == 0) owners_.erase(owners_.find(owner.first));
+}
+
+bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to) {
+  std::lock_guard lock(mutex_);
+  const uint64_t used = used_ - from + to;
+  const uint64_t free = total_ - std::min<uint64_t>(total_, used);
+  for (size_t i = 0; i < owners.size() && to > from; ++i) {
+    if (owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free)
+      continue;
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  used_ = used;
+  for (Owner* owner : owners) {
+    if (owner != nullptr) owner->second.bytes += to - from;
+  }
+  return true;
+}
+
+Budget::Part::Part(Budget& budget, std::string_view peer, std::string_view account)
+    : budget_(&budget) {
+  owners_[0] = budget.join("peer " + peer_network(peer));
+  if (!account.empty()) owners_[1] = budget.join("account " + std::string(account));
+}
+
+Budget::Part::~Part() {
+  if (budget_ == nullptr) return;
+  CHECK(resize(0));
+  for (Owner* owner : owners_) {
+    if (owner != nullptr) budget_->leave(*owner);
+  }
+}
+
+bool Budget::Part::resize(uint64_t bytes) {
+  CHECK(budget_ != nullptr);
+  if (bytes == bytes_) return true;
+  if (!budget_->change(owners_, bytes_, bytes)) return false;
+  bytes_ = bytes;
+  return true;
+}
+
+}  // namespace kyanite

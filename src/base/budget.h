@@ -1,0 +1,85 @@
+// Memory that many share, of which none can take all. A peer may hold more as long as that is no
+// more than what stays free: one alone gets a half, two a third each, and there is always something
+// left for one more. An account may hold three times what stays free: its peers do not shut each
+// other out, and all of them together leave a quarter to other accounts.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace kyanite {
+
+// Thread-safe. Must outlive its parts.
+class Budget {
+ public:
+  class Part;
+
+  explicit Budget(uint64_t total) : total_(total) {}
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  uint64_t total() const { return total_.load(std::memory_order_relaxed); }
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  // How often more was asked for than there was.
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  // What is held stays held.
+  void set_total(uint64_t total) { total_ = total; }
+
+ private:
+  struct Holdings {
+    uint64_t bytes = 0;
+    uint64_t parts = 0;
+  };
+  using Owner = std::pair<const std::string, Holdings>;
+
+  Owner* join(std::string name);
+  void leave(Owner& owner);
+  bool change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to);
+
+  std::atomic<uint64_t> total_;
+  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> refused_{0};
+  std::mutex mutex_;  // Guards what follows, and changes of used_.
+  std::unordered_map<std::string, Holdings> owners_;
+};
+
+// What one request or reply holds, on behalf of the peer (base/peer_network.h) and, where it is
+// known, of the account. Not thread-safe.
+class Budget::Part {
+ public:
+  Part() = default;  // Of no budget, holding nothing.
+  Part(Budget& budget, std::string_view peer, std::string_view account = {});
+  Part(Part&& other) noexcept
+      : budget_(std::exchange(other.budget_, nullptr)),
+        owners_(other.owners_),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  Part& operator=(Part&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(owners_, other.owners_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Part();
+
+  bool of_a_budget() const { return budget_ != nullptr; }
+  uint64_t bytes() const { return bytes_; }
+  // Makes it this much, more or less than before. False, and as before, when more is too much.
+  [[nodiscard]] bool resize(uint64_t bytes);
+
+ private:
+  Budget* budget_ = nullptr;
+  std::array<Owner*, 2> owners_{};  // The peer and the account, which may be null.
+  uint64_t bytes_ = 0;
+};
+
+// What this process may hold of the bodies of requests while they are received, and of replies
+// while nobody reads them.
+Budget& body_memory();
+
+}  // namespace kyanite

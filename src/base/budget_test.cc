@@ -1,0 +1,106 @@
+#include "base/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace kyanite {
+namespace {
+
+TEST(Budget, OneAloneGetsAHalfAndNotAByteMore) {
+  Budget budget(1000);
+  Budget::Part part(budget, "peer", "account");
+  EXPECT_TRUE(part.resize(500));
+  EXPECT_FALSE(part.resize(501));
+  EXPECT_EQ(part.bytes(), 500u);
+  EXPECT_EQ(budget.used(), 500u);
+  EXPECT_EQ(budget.refused(), 1u);
+  EXPECT_TRUE(part.resize(0));
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(Budget, ThereIsAlwaysSomethingForOneMore) {
+  Budget budget(1000);
+  Budget::Part first(budget, "first"), second(budget, "second"), third(budget, "third");
+  EXPECT_TRUE(first.resize(500));
+  EXPECT_TRUE(second.resize(250));
+  EXPECT_FALSE(second.resize(251));
+  EXPECT_TRUE(third.resize(125));
+  EXPECT_FALSE(first.resize(501));  // Who has most is refused first.
+  EXPECT_TRUE(first.resize(100));   // Less is always possible.
+  EXPECT_TRUE(second.resize(260));
+}
+
+TEST(Budget, ManyPartsOfOnePeerCountTogether) {
+  Budget budget(1000);
+  Budget::Part part(budget, "peer", "account");
+  ASSERT_TRUE(part.resize(400));
+  Budget::Part same(budget, "peer", "other");
+  EXPECT_FALSE(same.resize(101));
+  EXPECT_TRUE(same.resize(100));
+  Budget::Part other(budget, "elsewhere", "account");
+  EXPECT_TRUE(other.resize(200));
+}
+
+TEST(Budget, AllPeersOfOneAccountLeaveAQuarterToOtherAccounts) {
+  Budget budget(1000);
+  Budget::Part first(budget, "first", "account"), second(budget, "second", "account");
+  Budget::Part third(budget, "third", "account"), other(budget, "third", "other");
+  ASSERT_TRUE(first.resize(500));
+  ASSERT_TRUE(second.resize(250));
+  EXPECT_FALSE(third.resize(1));
+  EXPECT_TRUE(other.resize(125));
+}
+
+TEST(Budget, APeerIsAWholeIpv6Network) {
+  Budget budget(1000);
+  Budget::Part one(budget, "2001:db8::1"), other(budget, "2001:db8::2");
+  EXPECT_TRUE(one.resize(400));
+  EXPECT_FALSE(other.resize(101));
+}
+
+TEST(Budget, WhatEndsGivesBack) {
+  Budget budget(1000);
+  std::optional<Budget::Part> part(std::in_place, budget, "peer");
+  ASSERT_TRUE(part->resize(500));
+  Budget::Part moved = std::move(*part);
+  part.reset();
+  EXPECT_EQ(budget.used(), 500u);
+  moved = Budget::Part();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(Budget, ASmallerTotalTakesNothingAway) {
+  Budget budget(1000);
+  Budget::Part part(budget, "peer");
+  ASSERT_TRUE(part.resize(500));
+  budget.set_total(10);
+  EXPECT_FALSE(part.resize(501));
+  EXPECT_TRUE(part.resize(499));
+}
+
+TEST(Budget, HoldsAmongManyThreads) {
+  Budget budget(1000);
+  std::vector<std::thread> threads;
+  for (const char* peer : {"a", "b", "c", "d"}) {
+    threads.emplace_back([&budget, peer] {
+      for (uint64_t i = 0; i < 2000; ++i) {
+        Budget::Part part(budget, peer, "account");
+        const bool held = part.resize(i % 400);
+        EXPECT_TRUE(!held || budget.used() <= 1000u);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(Budget, BodiesOfThisProcessHaveOne) {
+  EXPECT_GT(body_memory().total(), 0u);
+  EXPECT_LE(body_memory().total(), 512u * 1024 * 1024);
+}
+
+}  // namespace
+}  // namespace kyanite
