@@ -180,7 +180,7 @@ RecordReader::Found JsonReader::found_scalar(std::string_view bytes, size_t at, 
 
 RecordReader::Found JsonReader::next(std::string_view bytes, uint64_t offset, bool last,
                                      size_t& used) {
-  used = skip_between(bytes);
+  used = before_ = skip_between(bytes);
   values_.clear();
   texts_.clear();
   rows_.clear();

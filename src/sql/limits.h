@@ -25,6 +25,7 @@ inline constexpr uint64_t kMaxRowWork = 16 * 1024 * 1024;
 // A step of the query ends when its rows have cost so much.
 inline constexpr uint64_t kStepWork = 1024 * 1024;
 
+inline constexpr size_t kFirstWanted = 3;  // Bytes that tell whether a byte order mark is first.
 inline constexpr size_t kFrameBytes = 256 * 1024;            // Result data that is sent at once.
 inline constexpr size_t kMaxErrorsHeld = 256;                // Errors of rows before they are sent.
 inline constexpr uint64_t kProgressBytes = 4 * 1024 * 1024;  // Scanned from one report to the next.

@@ -14,6 +14,7 @@ namespace kyanite::sql {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+static_assert(kByteOrderMark.size() == kFirstWanted);
 
 // _1 is the first.
 std::optional<size_t> position_of(const Name& name) {
@@ -135,7 +136,6 @@ void Query::add_input(std::string_view bytes) {
   CHECK(needs_ == Needs::kInput);
   input_.erase(0, std::exchange(at_, 0));
   input_ += bytes;
-  if (scanned_ == 0 && input_.starts_with(kByteOrderMark)) skip(kByteOrderMark.size());
   scanned_ += bytes.size();
   if (input_.size() - at_ >= wanted_) needs_ = Needs::kStep;
 }
@@ -173,6 +173,8 @@ void Query::step() {
 }
 
 void Query::next_record() {
+  if (offset_ == 0 && std::string_view(input_).substr(at_).starts_with(kByteOrderMark))
+    skip(kByteOrderMark.size());
   const std::string_view unused = std::string_view(input_).substr(at_);
   size_t used = 0;
   const auto found = reader_->next(unused, offset_, last_, used);
@@ -181,7 +183,8 @@ void Query::next_record() {
       if (used > kMaxRecordBytes) return fail(record_too_large());
       wanted_ = 1;
       work_ += used;
-      return take_record(used);
+      skip(reader_->before());
+      return take_record(used - reader_->before());
     case RecordReader::Found::kMore:
       work_ += unused.size();
       skip(used);
@@ -196,6 +199,7 @@ void Query::next_record() {
       if (!refusal_) finish();
       return;
     case RecordReader::Found::kError:
+      skip(used);
       return fail(reader_->error());
   }
 }

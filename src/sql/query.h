@@ -84,10 +84,10 @@ class Query {
   Needs needs_ = Needs::kInput;
 
   std::string input_;
-  size_t at_ = 0;        // Before it everything is used.
-  uint64_t offset_ = 0;  // of at_, in the blob
-  size_t wanted_ = 1;    // With fewer unused bytes there is no point in looking.
-  bool last_ = false;    // No more input will come.
+  size_t at_ = 0;                 // Before it everything is used.
+  uint64_t offset_ = 0;           // of at_, in the blob
+  size_t wanted_ = kFirstWanted;  // With fewer unused bytes there is no point in looking.
+  bool last_ = false;             // No more input will come.
   bool in_record_ = false;
   size_t record_bytes_ = 0;
   size_t row_ = 0;  // Of the record, the next.

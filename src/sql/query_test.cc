@@ -223,10 +223,10 @@ TEST(Query, BrokenJsonEndsTheQuery) {
        "Unexpected token ',' at [byte: 3]. Expecting tokens '{', or '['. "},
       {"{name: 1}", "", "fatal ParseError at 0",
        "Unexpected token 'n' at [byte: 1]. Expecting token '\"'. "},
-      {"{\"a\":1}\n{\"a\" 2}", "1\n", "fatal ParseError at 7",
+      {"{\"a\":1}\n{\"a\" 2}", "1\n", "fatal ParseError at 8",
        "Unexpected token '2' at [byte: 13]. Expecting token ':'. "},
       {"{\"a\":1", "", "fatal ParseError at 0", "The data ends within a JSON value."},
-      {"[{\"a\":1} {\"a\":2}]", "1\n", "fatal ParseError at 8",
+      {"[{\"a\":1} {\"a\":2}]", "1\n", "fatal ParseError at 9",
        "Unexpected token '{' at [byte: 9]. Expecting tokens ',', or ']'. "},
       {"{\"a\":\xff}", "", "fatal ParseError at 0",
        "Unexpected token '\\xff' at [byte: 5]. Expecting tokens '{', '[', '\"', '-', '0-9', "
@@ -259,6 +259,7 @@ TEST(Query, PiecesDoNotMatter) {
               "Ada,36,London\nGrace,85,\"New York, NY\"\nLinus,56\nx,\"1\"\"2\r\n3\",z\n,,\n");
     formats.piece = piece;
     EXPECT_EQ(run("SELECT * FROM BlobStorage", csv, formats).data, whole.data);
+    EXPECT_EQ(run("SELECT name FROM BlobStorage LIMIT 1", csv, formats).data, "Ada\n");
     Formats split = crlf;
     split.piece = piece;
     EXPECT_EQ(run("SELECT _2 FROM BlobStorage", "a|b||c\rd\r\ne||\r\n", split).data, "c\rd\n\n");

@@ -38,15 +38,18 @@ class RecordReader {
 
   virtual ~RecordReader() = default;
   // Looks at `bytes`, what of the input was not used so far, which begin at `offset` of the input.
-  // With `last` no more will come. Sets how many bytes of them the record, or what lies before it,
-  // took. The record is valid as long as the bytes are, until the next call.
+  // With `last` no more will come. Sets how many bytes of them the record took, with what lies
+  // before it; without a record, just that. The record is valid as long as the bytes are, until the
+  // next call.
   virtual Found next(std::string_view bytes, uint64_t offset, bool last, size_t& used) = 0;
   // The rows of the record: one, unless the statement selects from within it.
   virtual size_t rows() const = 0;
   virtual const Row& row(size_t index) = 0;
   const RowError& error() const { return error_; }
+  size_t before() const { return before_; }  // Bytes before the record that are none of it.
 
  protected:
+  size_t before_ = 0;
   RowError error_;
 };
 
