@@ -9,6 +9,7 @@
 #include "blob/query_blob_contents.h"
 #include "blob/query_request.h"
 #include "service/body.h"
+#include "service/deadline.h"
 #include "sql/query.h"
 
 namespace kyanite::blob {
@@ -54,8 +55,7 @@ class QueryStream final : public http::BodyStream {
       : turn_(std::move(turn)),
         hold_(call.hold),
         workers_(call.context.workers),
-        clock_(call.context.clock),
-        until_(after_seconds(call.now, kMaxQuerySeconds)),
+        deadline_(call.deadline),
         query_(std::move(query)),
         reader_(std::move(reader)) {}
 
@@ -64,7 +64,7 @@ class QueryStream final : public http::BodyStream {
   // Goes on until there is something to send, or the end.
   Task<store::Result<void>> prepare_next() {
     while (output_.empty() && query_->needs() != sql::Query::Needs::kNothing) {
-      if (clock_.now() > until_) {
+      if (deadline_.over()) {
         query_->fail({"OperationTimedOut", "The query took longer than it may."});
       } else if (auto moved = co_await advance(); !moved) {
         co_return moved.error();
@@ -104,8 +104,7 @@ class QueryStream final : public http::BodyStream {
   const Turn turn_;
   const store::Hold hold_;  // The bytes stay until the last one is read.
   Workers& workers_;
-  const Clock& clock_;
-  const Time until_;
+  const Deadline deadline_;
   const std::unique_ptr<sql::Query> query_;
   const std::unique_ptr<content::Reader> reader_;
   std::string output_;
@@ -162,6 +161,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const Query
 }  // namespace
 
 Outcome query_blob_contents(Call& call) {
+  service::allow_seconds(call, kMaxQuerySeconds);
   auto body = co_await service::read_body(call, kMaxQueryBody);
   if (!body) co_return body.error();
   auto request = parse_query_request(*body);
