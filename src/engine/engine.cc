@@ -57,7 +57,7 @@ class EngineSnapshot final : public store::Snapshot {
     const auto turn = turns_ > 1 ? Workers::Turn::kAgain : Workers::Turn::kFirst;
     auto done = co_await workers.try_run([&] { return kept_.look(look, time); }, turn);
     if (done) ++turns_;
-    co_return or_busy<void>(std::move(done));
+    co_return or_busy<void>(done);
   }
 
  private:

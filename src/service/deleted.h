@@ -289,11 +289,11 @@ Task<store::Result<void>> walk_directory(const Call& call, Walk walk, See see) {
     more = false;
     return {};
   };
-  while (more) {
+  while (true) {
     if (call.deadline.over()) co_return store::Error::kTimeout;
     if (auto looked = co_await snapshot->scan(look); !looked) co_return looked.error();
+    if (!more) co_return store::Result<void>();
   }
-  co_return store::Result<void>();
 }
 
 }  // namespace kyanite::service
