@@ -19,6 +19,8 @@ struct Filler {
       value = static_cast<T>(1);
     } else if constexpr (std::is_integral_v<T>) {
       value = static_cast<T>(tag);
+    } else if constexpr (std::is_same_v<T, std::vector<content::ClearedRun>>) {
+      value.emplace_back().fields(*this);
     } else if constexpr (requires { value.emplace_back("name", "value"); }) {
       value.emplace_back("name", "value");
     } else {

@@ -2,6 +2,8 @@
 // each commit whole or not at all.
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -156,6 +158,82 @@ TEST(Recovery, OfAPowerCut) {
     }
     return acknowledged.size() < 100 && !testing::Test::HasFailure();
   });
+}
+
+// As cp and tar do: one file after the other, in any order, while the engine goes on.
+void copy_plainly(const TestLocation& from, const TestLocation& to) {
+  std::vector<fs::path> files;
+  for (const auto& file : fs::recursive_directory_iterator(from.path())) {
+    const auto copy = to.path() / fs::relative(file.path(), from.path());
+    if (file.is_directory()) {
+      fs::create_directories(copy);
+    } else {
+      files.push_back(file.path());
+    }
+  }
+  for (size_t left = files.size(); left > 0; --left) {
+    std::swap(files[random_u64() % left], files[left - 1]);
+    std::error_code gone;  // Deleted meanwhile.
+    fs::copy_file(files[left - 1], to.path() / fs::relative(files[left - 1], from.path()), gone);
+  }
+}
+
+// What README says of it: its files are of different moments, so it may be refused. Where it
+// starts, or is made to by ACCEPT_LOSS, all that was acknowledged before the copy began is there.
+TEST(Recovery, OfAPlainCopyOfARunningDirectory) {
+  constexpr size_t kCopies = 12;
+  constexpr size_t kBetween = 40;     // Acknowledged from one copy to the next at least,
+  constexpr size_t kMostAhead = 200;  // and while one is made and read at most.
+  TestLocation location;
+  auto engine = location.open();
+  std::mutex mutex;
+  std::set<int> acknowledged;
+  std::condition_variable more;
+  size_t wanted = 0;
+  bool enough = false;
+  std::thread writing([&] {
+    write_pairs(*engine, [&](int number) {
+      std::unique_lock lock(mutex);
+      acknowledged.insert(number);
+      more.notify_all();
+      more.wait(lock, [&] { return enough || acknowledged.size() < wanted + kMostAhead; });
+      return !enough;
+    });
+  });
+  size_t refused = 0;
+  for (size_t i = 0; i < kCopies; ++i) {
+    std::set<int> before;
+    {
+      std::unique_lock lock(mutex);
+      wanted = acknowledged.size() + kBetween;
+      more.notify_all();
+      more.wait(lock, [&] { return acknowledged.size() >= wanted; });
+      before = acknowledged;
+    }
+    TestLocation copy;
+    copy_plainly(location, copy);
+    if (auto opened = Engine::open(copy.options()); !opened.ok()) {
+      ++refused;
+      EXPECT_NE(opened.error().find("ACCEPT_LOSS"), std::string::npos) << opened.error();
+      std::ofstream(copy.path() + "/ACCEPT_LOSS").flush();
+    }
+    auto opened = copy.open();
+    for (const int number : before) {
+      const std::string partition = std::to_string(number);
+      auto left = RunLoop::run(opened->get(store::Key(1, 'l', partition)));
+      const bool there = left.ok() && *left != nullptr;
+      EXPECT_TRUE(there) << number << " of copy " << i << " is lost";
+      if (!there) continue;
+      EXPECT_TRUE(bytes_of(*opened, (*left)->refs.front()) == content(number)) << number;
+    }
+  }
+  {
+    std::lock_guard lock(mutex);
+    enough = true;
+  }
+  more.notify_all();
+  writing.join();
+  std::printf("%zu of %zu copies were refused\n", refused, kCopies);
 }
 
 TEST(Recovery, OfATornLog) {

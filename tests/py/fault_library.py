@@ -10,7 +10,7 @@ import harness
 LIBRARY = pathlib.Path(harness.BINARY).resolve().parent / "libkyanite_faults.so"  # Not built with sanitizers.
 # As in faults/state.h. The first half is set here, the second counted there.
 FIELDS = ("lie", "full", "read_error_ppm", "flip_ppm", "read_kinds", "clock_offset_ns", "clock_pace", "clock_since_ns", "seed",
-          "spoil_sent", "writes", "syncs", "refused_writes", "read_errors", "flips", "clock_readings", "unseen")
+          "spoil_sent", "room", "writes", "syncs", "refused_writes", "read_errors", "flips", "clock_readings", "unseen")
 SECOND_NS = 1_000_000_000
 
 

@@ -34,6 +34,12 @@ class Kills(Torture):
     def test_damage_is_noticed(self):
         self.torture("--self-test")
 
+    def test_lost_parts(self):
+        self.torture("--lost-parts", "--self-test")
+
+    def test_descriptors(self):
+        self.torture("--descriptors", "--self-test")
+
     @unittest.skipIf("thread" in sanitizer(), "memory has shadows several times its size")
     def test_work_goes_on_beside_idle_and_slow_connections(self):
         # What was freed is not kept for long where memory is measured.

@@ -4,7 +4,7 @@ import fault_library
 from owner import Wrong
 
 EXTENT, TABLE, LOG, OTHER = 1, 2, 4, 8
-NO_GROWTH, NO_WRITES, NO_SYNCS = 1, 2, 3
+NO_GROWTH, NO_WRITES, NO_SYNCS, LIMITED = 1, 2, 3, 4
 
 
 class Faults(fault_library.Control):

@@ -53,11 +53,11 @@ class Mode:
         self.run.end()
         self.run.start()
 
-    async def until_writable(self):
+    async def until_writable(self, patience_s=RECOVERY_S):
         """Waits until writes are taken again; what is wrong if they are not."""
         began = time.monotonic()
         connection = self.run.connect()
-        while time.monotonic() - began < RECOVERY_S:
+        while time.monotonic() - began < patience_s:
             try:
                 reply = await connection.request("PUT", "/torture/shared-counter", {"comp": "metadata"})
                 if reply.status == 200:
@@ -65,7 +65,7 @@ class Mode:
             except Disconnected:
                 pass
             await asyncio.sleep(0.05)
-        return [f"the fault is over since {RECOVERY_S} s and the server still takes no writes"]
+        return [f"the fault is over since {patience_s} s and the server still takes no writes"]
 
     def start_or_refuse(self):
         """Starts under a fault. The server serves, or says why not; it does not crash."""

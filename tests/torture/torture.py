@@ -21,16 +21,20 @@ from bad import BadDisk
 from client import Disconnected
 from clocks import ClockJumps
 from crowd import Crowd
+from descriptors import Descriptors
 from full import DiskFull
 from kills import Kills
+from lost import LostParts
 from owner import Wrong
 from power import PowerCut
 
-MODES = (Kills, PowerCut, DiskFull, BadDisk, ClockJumps, Crowd)
+MODES = (Kills, PowerCut, DiskFull, BadDisk, LostParts, Descriptors, ClockJumps, Crowd)
 HELP = {
     PowerCut: "kill the server and take back what it had not synced, wholly, in part, or with the last write torn",
     DiskFull: "let the disk have no room for a while",
     BadDisk: "let reads fail or deliver a wrong bit",
+    LostParts: "lose, cut or exchange parts of the data directory between two starts",
+    Descriptors: "let the server open nothing for a while",
     ClockJumps: "set the clock forward and back",
     Crowd: "with thousands of idle and slow connections",
 }

@@ -40,9 +40,31 @@ long refuse() {
 
 uint64_t size_of(const struct stat& found) { return static_cast<uint64_t>(found.st_size); }
 
+int64_t allocated(const struct stat& found) { return found.st_blocks * 512; }
+
+// On a disk of limited size, counts what a change of a file takes and gives.
+class Counted {
+ public:
+  Counted(int descriptor, const struct stat& before) : descriptor_(descriptor), before_(before) {}
+  ~Counted() {
+    struct stat now {};
+    if (fullness() != kyanite::faults::kLimited || raw(SYS_fstat, descriptor_, &now) != 0) return;
+    state()->control->room += allocated(before_) - allocated(now);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  const int descriptor_;
+  const struct stat before_;
+};
+
 // Whether the disk takes a change of these bytes.
 bool has_room(const struct stat& found, uint64_t end) {
   if (fullness() == kyanite::faults::kNoWrites) return false;
+  if (fullness() == kyanite::faults::kLimited)
+    return static_cast<int64_t>(end) - allocated(found) <=
+           std::max<int64_t>(0, state()->control->room);
   return fullness() != kyanite::faults::kNoGrowth || end <= size_of(found);
 }
 
@@ -72,6 +94,7 @@ long write_with(int descriptor, size_t length, const off_t* offset, Make make) {
   const auto begin = static_cast<uint64_t>(position);
   if (!has_room(found, begin + length)) return refuse();
   const Change change(descriptor, found, begin, length);
+  const Counted counted(descriptor, found);
   return make();
 }
 
@@ -79,7 +102,8 @@ int open_with(int directory, const char* path, int flags, mode_t mode) {
   const bool data = state() != nullptr && is_data(std::string_view(path));
   if (!data) return with_errno<int>(raw(SYS_openat, directory, path, flags, mode));
   const bool creates = (flags & O_CREAT) != 0 && !is_there(path);
-  if (creates && fullness() != kyanite::faults::kRoom && fullness() != kyanite::faults::kNoSyncs)
+  if (creates &&
+      (fullness() == kyanite::faults::kNoGrowth || fullness() == kyanite::faults::kNoWrites))
     return with_errno<int>(refuse());
   const long descriptor = raw(SYS_openat, directory, path, flags & ~O_TRUNC, mode);
   if (descriptor < 0) return with_errno<int>(descriptor);
@@ -114,11 +138,13 @@ long allocate_with(int descriptor, int mode, off_t offset, off_t length) {
   struct stat found {};
   if (!is_data(descriptor, found)) return make();
   const auto begin = static_cast<uint64_t>(offset);
+  const Counted counted(descriptor, found);
   if ((mode & FALLOC_FL_PUNCH_HOLE) != 0) {
     const Change change(descriptor, found, begin, static_cast<uint64_t>(length));
     return make();
   }
-  if (fullness() == kyanite::faults::kNoGrowth || fullness() == kyanite::faults::kNoWrites)
+  if (fullness() == kyanite::faults::kNoGrowth ||
+      !has_room(found, begin + static_cast<uint64_t>(length)))
     return refuse();
   const Change change(descriptor, found, size_of(found), 0);
   return make();
@@ -204,6 +230,7 @@ int ftruncate(int descriptor, off_t size) noexcept {
   if (wanted > size_of(found) && !has_room(found, wanted)) return with_errno<int>(refuse());
   const uint64_t begin = std::min(wanted, size_of(found));
   const Change change(descriptor, found, begin, size_of(found) - begin);
+  const Counted counted(descriptor, found);
   return with_errno<int>(make());
 }
 
@@ -211,8 +238,14 @@ int fsync(int descriptor) { return sync_with(descriptor, SYS_fsync); }
 int fdatasync(int descriptor) { return sync_with(descriptor, SYS_fdatasync); }
 
 int unlink(const char* path) noexcept {
-  if (is_data(std::string_view(path))) kyanite::faults::note_unlink(path);
-  return with_errno<int>(raw(SYS_unlink, path));
+  if (!is_data(std::string_view(path))) return with_errno<int>(raw(SYS_unlink, path));
+  kyanite::faults::note_unlink(path);
+  struct stat found {};
+  const bool known = raw(SYS_newfstatat, AT_FDCWD, path, &found, 0) == 0;
+  const long result = raw(SYS_unlink, path);
+  if (result == 0 && known && fullness() == kyanite::faults::kLimited)
+    state()->control->room += allocated(found);
+  return with_errno<int>(result);
 }
 
 int rename(const char* from, const char* to) noexcept {
@@ -222,8 +255,11 @@ int rename(const char* from, const char* to) noexcept {
 
 int statvfs(const char* path, struct statvfs* found) noexcept {
   const int result = KYANITE_NEXT(statvfs)(path, found);
-  if (result == 0 && is_data(std::string_view(path)) && fullness() != kyanite::faults::kRoom)
-    found->f_bavail = found->f_bfree = 0;
+  if (result != 0 || !is_data(std::string_view(path)) || fullness() == kyanite::faults::kRoom)
+    return result;
+  const int64_t room = fullness() == kyanite::faults::kLimited ? state()->control->room.load() : 0;
+  found->f_bavail = found->f_bfree =
+      static_cast<fsblkcnt_t>(std::max<int64_t>(0, room)) / found->f_frsize;
   return result;
 }
 

@@ -24,6 +24,7 @@ struct Control {
   std::atomic<int64_t> clock_since_ns;   // since this instant.
   std::atomic<uint64_t> seed;
   std::atomic<uint64_t> spoil_sent;  // What the kernel sends by itself has a wrong bit.
+  std::atomic<int64_t> room;         // How many bytes a disk with kLimited has left.
 
   std::atomic<uint64_t> writes;
   std::atomic<uint64_t> syncs;
@@ -39,6 +40,7 @@ enum Fullness : uint64_t {
   kNoGrowth = 1,  // What is allocated can be overwritten.
   kNoWrites = 2,  // As where every write goes to a new place.
   kNoSyncs = 3,   // Writes are taken and the sync finds out.
+  kLimited = 4,   // There are so many bytes, and what is deleted comes back to them.
 };
 
 enum Kind : uint64_t { kExtent = 1, kTable = 2, kLog = 4, kOther = 8 };
