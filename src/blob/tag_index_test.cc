@@ -275,7 +275,10 @@ Task<void> change_often(TestService& blobs, uint64_t seed) {
     }
     const auto answer = co_await blobs.serve(apart.context, std::move(request));
     EXPECT_NE(answer.status, 503);
-    EXPECT_NE(answer.status, 500);
+    // The clock goes on by an hour now and then, which is more than a request has.
+    if (answer.status == 500) {
+      EXPECT_EQ(answer.outcome(), "500 OperationTimedOut");
+    }
   }
 }
 

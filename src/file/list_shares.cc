@@ -149,9 +149,7 @@ Outcome list_shares(Call& call) {
   ShareList list(call, *page,
                  {include->contains("metadata"), include->contains("snapshots"),
                   include->contains("deleted")});
-  const auto see = [&](Listed& listed, const store::View& view) {
-    return list.add(listed, view);
-  };
+  const auto see = [&](Listed& listed, const store::View& view) { return list.add(listed, view); };
   auto walk = list.walk();
   auto done = co_await service::walk_directory<Share>(call, std::move(walk), see);
   if (!done) co_return service::storage_error(done.error());
