@@ -184,7 +184,11 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
       taken.metadata = std::move(*metadata);
   }
   auto truthful = check_claims(claims, taken.uploaded.md5, taken.uploaded.crc64);
-  if (!truthful) co_return truthful.error();
+  if (!truthful) {
+    // Here as elsewhere parts are told less: not what was computed.
+    if (family == CopyFamily::kPart) truthful.error().details.clear();
+    co_return truthful.error();
+  }
   co_return std::optional<Taken>(std::move(taken));
 }
 

@@ -26,6 +26,8 @@ Outcome put_page_from_url(Call& call) {
   const ByteRange& from = **source_range;
   if (!from.last || *from.last - from.first + 1 != range->count)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
+  // Before the source is looked at.
+  if (auto sequence = decode_sequence_conditions(call); !sequence) co_return sequence.error();
   auto checks = decode_checks(call, kCopiesPages);
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);

@@ -89,7 +89,7 @@ test('append, page and snapshot sources', async () => {
 test('a source that is missing or not readable', async () => {
   const to = target();
   const missing = sources.getBlockBlobClient('not-there');
-  await assert.rejects(to.beginCopyFromURL(missing.url), refused(404, 'CannotVerifyCopySource'));
+  await assert.rejects(to.beginCopyFromURL(missing.url), refused(404, 'BlobNotFound'));
   await assert.rejects(to.syncCopyFromURL(withSas(missing)), refused(404, 'CannotVerifyCopySource'));
   await assert.rejects(to.syncCopyFromURL('not a url'), (error) => error.statusCode === 400);
   assert.equal(await picture(to), 'absent');
@@ -134,7 +134,8 @@ for (const [name, run] of Object.entries(FROM_URL)) {
       assert.deepEqual(await picture(to), before);
     };
     await refusedCopy({ ifMatch: '"0x1"' }, (error) => error.statusCode === 412)();
-    await refusedCopy({ ifNoneMatch: etag }, refused(412, 'ConditionNotMet'))();
+    const unmet = name === 'Copy Blob' ? 'TargetConditionNotMet' : 'ConditionNotMet';
+    await refusedCopy({ ifNoneMatch: etag }, refused(412, unmet))();
     const { leaseId } = await to.getBlobLeaseClient().acquireLease(-1);
     await refusedCopy({}, refused(412, 'LeaseIdMissing'))();
     await refusedCopy({ leaseId: crypto.randomUUID() }, refused(412, 'LeaseIdMismatchWithBlobOperation'))();

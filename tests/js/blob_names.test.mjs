@@ -9,7 +9,7 @@ const { server, freshContainer } = await blobServer();
 test('names of every kind are kept byte by byte', async () => {
   const container = await freshContainer();
   const names = ['a', 'with space', ' leading', 'trailing ', 'a/b/c', '/slash/first', 'double//slash', 'trailing/', '%41', '100%',
-    'a+b', 'a&b=c', 'a?b', 'a#b', 'a:b', 'a\\b', "quote'", 'quote"', 'grüße', 'gru\u0308ße', '日本語', '😀/🚀', 'a;b,c', '~tilde',
+    'a+b', 'a&b=c', 'a?b', 'a#b', 'a:b', "quote'", 'quote"', 'grüße', 'gru\u0308ße', '日本語', '😀/🚀', 'a;b,c', '~tilde',
     '[brackets]{braces}', 'comp=list', 'ümlaut?snapshot=1', '...', 'a/../b', 'UPPER', 'upper', '\u200bzero', '$dollar', '*'];
   // Clients resolve dot segments before they send, so the server never sees those.
   const sent = names.filter((name) => !name.includes('../'));

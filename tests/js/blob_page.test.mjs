@@ -97,8 +97,8 @@ test('sizes and places that are not whole pages are refused', async () => {
   await assert.rejects(container.getPageBlobClient('huge').create(8 * TIB + PAGE), refused(400, 'InvalidHeaderValue'));
   const blob = await freshPages(4);
   await refusedUnchanged(blob, 400, 'InvalidHeaderValue', () => blob.resize(1000));
-  await refusedUnchanged(blob, 416, 'InvalidPageRange', () => blob.uploadPages(filled(1), 100, PAGE));
-  await refusedUnchanged(blob, 416, 'InvalidPageRange', () => blob.clearPages(0, 100));
+  await refusedUnchanged(blob, 400, 'InvalidHeaderValue', () => blob.uploadPages(filled(1), 100, PAGE));
+  await refusedUnchanged(blob, 400, 'InvalidHeaderValue', () => blob.clearPages(0, 100));
   await refusedUnchanged(blob, 416, 'InvalidPageRange', () => blob.uploadPages(filled(1), 4 * PAGE, PAGE));
 });
 

@@ -18,7 +18,7 @@ const QUIET = {
   staticWebsite: { enabled: false },
 };
 const RULE = { allowedOrigins: 'http://one.example,http://two.example', allowedMethods: 'GET,PUT',
-  allowedHeaders: 'x-ms-meta-a*,x-ms-blob-type', exposedHeaders: 'x-ms-meta-*', maxAgeInSeconds: 77 };
+  allowedHeaders: 'x-ms-blob-type,x-ms-meta-a*', exposedHeaders: 'x-ms-meta-*', maxAgeInSeconds: 77 };
 
 beforeEach(() => service.setProperties(QUIET));
 

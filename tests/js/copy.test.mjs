@@ -176,7 +176,7 @@ test('the account key stands for sources of the account in Copy Blob only', asyn
   await from.upload('own', 3);
   await copy(target(), from.url);
   await assert.rejects(target().syncCopyFromURL(from.url), refused(401, 'CannotVerifyCopySource'));
-  await assert.rejects(copy(target(), targets.getBlockBlobClient('none').url), refused(404, 'CannotVerifyCopySource'));
+  await assert.rejects(copy(target(), targets.getBlockBlobClient('none').url), refused(404, 'BlobNotFound'));
 });
 
 test('what the source needs and what it is asked', async () => {
