@@ -219,6 +219,7 @@ int run(const Settings& settings) {
   });
   for (const std::string& notice : notices(options, kServed)) log_warning(notice);
   warn_of_forgeable_tokens(settings);
+  flush_log();  // What is said of the start is said before it.
   print_start_text(settings, *started);
 
   wait_for_stop_signal();

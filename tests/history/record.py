@@ -91,6 +91,8 @@ class Recorder:
         if reply.status == 503:
             self.operations.remove(operation)
             return None
+        if reply.code == "OperationTimedOut":  # Where the clock runs fast. Whether it was done, nobody says.
+            return None
         try:
             operation.outcome, operation.made = understand(reply)
         except (KeyError, ValueError, AttributeError, TypeError) as error:

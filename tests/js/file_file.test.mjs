@@ -168,7 +168,7 @@ test('what creation asks for', async () => {
     return [status, code];
   };
   assert.deepEqual(await create({ 'x-ms-type': 'file' }), [400, 'MissingRequiredHeader']);
-  assert.deepEqual(await create({ 'x-ms-type': 'file', 'x-ms-content-length': '-1' }), [400, 'InvalidHeaderValue']);
+  assert.deepEqual(await create({ 'x-ms-type': 'file', 'x-ms-content-length': '-1' }), [400, 'OutOfRangeInput']);
   assert.deepEqual(await create({ 'x-ms-type': 'file', 'x-ms-content-length': '1', 'x-ms-content-md5': 'x' }), [400, 'InvalidMd5']);
   assert.equal((await create({ 'x-ms-type': 'file', 'x-ms-content-length': '1', 'x-ms-file-attributes': 'Red' }))[0], 400);
   await assert.rejects(service.getShareClient('none').rootDirectoryClient.getFileClient('f').create(1), refused(404, 'ShareNotFound'));

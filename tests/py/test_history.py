@@ -503,7 +503,7 @@ class Runs(unittest.TestCase):
         faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
                   ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
                   ("receipt", "message"), ("visibility", "message"), ("guard", "file"), ("torn", "file"), ("stale", "file"),
-                  ("snapshot", "file"), ("lease", "file"), ("index", "tags"))
+                  ("snapshot", "file"), ("lease", "file"), ("guard", "tags"), ("stale", "tags"))
         self.assert_found(*faults)
 
     @unittest.skipUnless(fault_library.LIBRARY.exists(), "without the fault library no lease runs out within a history")

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree
 
 from model import make_content
-from owner import Owner, expect
+from owner import Owner, Wrong, expect
 
 CONTAINER = "increments"
 SIZE = 4096
@@ -62,7 +62,10 @@ class Increments(Owner):
         await self.change(connection, after, 201, "PUT", self._source, {"comp": "snapshot"})
 
     async def copy(self, connection):
-        newest = (await self._snapshots(connection, f"{self.name}-source"))[-1]
+        snapshots = await self._snapshots(connection, f"{self.name}-source")
+        if not snapshots:
+            raise Wrong(f"{self._source}: all of its {len(self.state['snapshots'])} snapshots are gone")
+        newest = snapshots[-1]
         url = f"{connection.url(self._source)}?snapshot={newest.replace(':', '%3A')}"
         after = {**self.state, "copies": (*self.state["copies"], self.state["snapshots"][-1])}
         await self.change(connection, after, 202, "PUT", self._copy, {"comp": "incrementalcopy"}, {"x-ms-copy-source": url})

@@ -49,7 +49,7 @@ class MarkChanges:
 
     async def set_expiry(self, blob):
         await self._mark(blob, 200, {"comp": "expiry"}, {"x-ms-expiry-option": "RelativeToNow",
-                                                         "x-ms-expiry-time": str(DAY_S * 1000)}, keeps_etag=False)
+                                                         "x-ms-expiry-time": str(DAY_S * 1000)})
 
     async def seal(self, blob):
         await self._mark(blob, 200, {"comp": "seal"}, {}, keeps_etag=False, sealed=True)

@@ -82,7 +82,7 @@ class Run:
         (self.scratch / "config.json").write_text(configuration())
 
     def flags(self):
-        return ["--config", str(self.scratch / "config.json"), "--copyFromPrivateAddresses"]
+        return ["--config", str(self.scratch / "config.json"), "--copyFromPrivateAddresses", "--setting", "blobExpiry=true"]
 
     def start(self):
         began = time.monotonic()

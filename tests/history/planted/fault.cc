@@ -21,7 +21,6 @@ constexpr std::string_view kFaults[] = {
     "overtime",    // lease.cc: who held a lease that has ended writes on
     "early",       // lease.cc: leases and breaks end before their time
     "late",        // lease.cc: leases and breaks end after their time
-    "index",       // tag_sweep.cc: the entries of changes under way are taken for untrue
     "receipt",     // messages.cc: a message is deleted by any receipt it ever had
     "visibility",  // messages.cc: a message that was taken stays visible
 };
