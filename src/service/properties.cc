@@ -230,6 +230,9 @@ wire::Result<void> merge_properties(std::string_view body, wire::Service service
     return invalid_xml(body, static_cast<size_t>(unwritable.offset_debug()));
   const auto root = document.child("StorageServiceProperties");
   if (!root) return invalid_xml(body, 0, "StorageServiceProperties is missing.");
+  // To the other services it says nothing.
+  if (service == wire::Service::kQueue && !root.first_child())
+    return invalid_xml(body, static_cast<size_t>(root.offset_debug()));
   const bool blob = service == wire::Service::kBlob;
   Reader reader;
   for (const auto& node : root.children()) {

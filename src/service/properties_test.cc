@@ -128,6 +128,10 @@ TEST(ServiceProperties, AbsentSectionsStay) {
   // A document without any section changes nothing.
   EXPECT_TRUE(merge_properties(document(""), Service::kBlob, properties).ok());
   EXPECT_TRUE(merge_properties("<StorageServiceProperties/>", Service::kBlob, properties).ok());
+  const auto of_queues =
+      merge_properties("<StorageServiceProperties/>", Service::kQueue, properties);
+  ASSERT_FALSE(of_queues.ok());
+  EXPECT_EQ(of_queues.error().code, wire::Code::kInvalidXmlDocument);
   EXPECT_EQ(write_properties(properties, Service::kBlob, wire::Version{20260406}), before);
 
   ASSERT_TRUE(merge_properties(cors(""), Service::kBlob, properties).ok());
