@@ -1,7 +1,7 @@
 // Abort Copy Blob: PUT /{container}/{blob}?comp=copy&copyid={id} with x-ms-copy-action: abort
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "service/abort_copy.h"
+#include "transfer/abort_copy.h"
 
 namespace kyanite::blob {
 
@@ -13,13 +13,13 @@ constexpr Rules kAborts{concurrency::LeaseUse::kCopyAbort, concurrency::Operatio
 }
 
 Outcome abort_copy_blob(Call& call) {
-  const auto id = service::decode_abort(call);
+  const auto id = transfer::decode_abort(call);
   if (!id) co_return id.error();
   auto checks = decode_checks(call, kAborts);
   if (!checks) co_return checks.error();
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
                   store::Commit&) -> wire::Result<http::Reply> {
-    if (auto aborted = service::abort(call, *id, blob->copy); !aborted) return aborted.error();
+    if (auto aborted = transfer::abort(call, *id, blob->copy); !aborted) return aborted.error();
     touch(call, *blob);
     return http::Reply(204);
   };

@@ -6,7 +6,7 @@
 #include "blob/handlers.h"
 #include "concurrency/append_position.h"
 #include "service/call.h"
-#include "service/upload.h"
+#include "transfer/upload.h"
 #include "wire/error.h"
 #include "wire/version.h"
 

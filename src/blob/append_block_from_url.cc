@@ -8,7 +8,7 @@ namespace kyanite::blob {
 using service::Call;
 
 Outcome append_block_from_url(Call& call) {
-  auto range = decode_source_range(call);
+  auto range = headers::decode_source_range(call);
   if (!range) co_return range.error();
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();

@@ -24,7 +24,7 @@ bool is_visible(const Blob& blob, Time now) {
 }
 
 namespace {
-constexpr service::ConditionHeaders kOwnConditions{"x-ms-blob-if-match", "x-ms-blob-if-none-match",
+constexpr headers::ConditionHeaders kOwnConditions{"x-ms-blob-if-match", "x-ms-blob-if-none-match",
                                                    "x-ms-blob-if-modified-since",
                                                    "x-ms-blob-if-unmodified-since", ""};
 }
@@ -33,17 +33,17 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
   if (auto none = refuse_encryption_scope(call, "x-ms-encryption-scope"); !none)
     return none.error();
   Checks checks{rules, {}, {}, {}, {}, {}};
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   checks.lease_id = std::move(*lease_id);
-  auto asked = service::decode_conditions(call, rules.operation, rules.accepts);
+  auto asked = headers::decode_conditions(call, rules.operation, rules.accepts);
   if (!asked) return asked.error();
   checks.asked = std::move(*asked);
   checks.asked.unmet = rules.unmet;
   checks.asked.if_match_foreign = rules.if_match_foreign;
   if (rules.own_conditions) {
     auto own =
-        service::decode_conditions(call, rules.operation, concurrency::kAcceptsAll, kOwnConditions);
+        headers::decode_conditions(call, rules.operation, concurrency::kAcceptsAll, kOwnConditions);
     if (!own) return own.error();
     checks.own = std::move(*own);
   }
@@ -87,10 +87,10 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
        checks.rules.use == LeaseUse::kCopyDestination)) {
     return wire::Error(Code::kPendingCopyOperation);
   }
-  const service::StoredLease lease = blob != nullptr ? blob->lease : service::StoredLease();
+  const headers::StoredLease lease = blob != nullptr ? blob->lease : headers::StoredLease();
   if (auto use = concurrency::check_lease_use(lease, checks.lease_id, checks.rules.use, call.now);
       !use) {
-    return service::lease_use_error(use.error(), service::Leased::kBlob);
+    return headers::lease_use_error(use.error(), headers::Leased::kBlob);
   }
   concurrency::Target target;
   target.exists = blob != nullptr && !(is_uncommitted && creates);
@@ -98,9 +98,9 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
   if (!checks.if_tags.empty())
     target.tags_match = tag_condition_holds(checks.if_tags, blob != nullptr ? blob->tags : Tags());
   target.lease_held = checks.lease_id.has_value();
-  if (auto met = service::check_conditions(checks.asked, target); !met) return met.error();
+  if (auto met = headers::check_conditions(checks.asked, target); !met) return met.error();
   if (checks.own) {
-    if (auto met = service::check_conditions(*checks.own, target); !met) return met.error();
+    if (auto met = headers::check_conditions(*checks.own, target); !met) return met.error();
   }
   if (blob == nullptr || is_uncommitted) return {};
   const KeyUse use = checks.rules.key;
@@ -176,7 +176,7 @@ Task<wire::Result<Found>> find_blob(Call& call) {
 Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key,
                                     bool own_conditions) {
   const Rules rules{.use = LeaseUse::kShared,
-                    .operation = service::read_operation(call),
+                    .operation = headers::read_operation(call),
                     .accepts = accepts,
                     .key = key,
                     .own_conditions = own_conditions};
@@ -213,13 +213,13 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     encode_state(reply, blob);
   }
   if (blob.version.set() && found.row.empty()) reply.header("x-ms-is-current-version", "true");
-  service::encode_http_properties(reply, call, blob.http);
+  headers::encode_http_properties(reply, call, blob.http);
   reply.header("Accept-Ranges", "bytes");
   reply.header("x-ms-blob-type", name(blob.type));
   reply.header("x-ms-creation-time", wire::http_date(blob.created));
   // Leases are of blobs, not of versions, even of the current one.
   if (found.row.empty() && call.target.version_id.empty())
-    service::encode_lease(reply, blob.lease, call.now);
+    headers::encode_lease(reply, blob.lease, call.now);
   reply.header("x-ms-server-encrypted", "true");
   if (blob.type == BlobType::kAppend)
     reply.header("x-ms-blob-committed-block-count", blob.committed_blocks);
@@ -235,8 +235,8 @@ void encode_properties(http::Reply& reply, const Call& call, const Found& found)
     reply.header("x-ms-legal-hold", blob.legal_hold ? "true" : "false");
   if (blob.expires.set()) reply.header("x-ms-expiry-time", wire::http_date(blob.expires));
   if (!blob.key_sha256.empty()) reply.header("x-ms-encryption-key-sha256", base64(blob.key_sha256));
-  service::encode_copy(reply, blob.copy);
-  service::encode_metadata(reply, blob.metadata);
+  headers::encode_copy(reply, blob.copy);
+  headers::encode_metadata(reply, blob.metadata);
 }
 
 }  // namespace kyanite::blob

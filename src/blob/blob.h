@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "account/properties.h"
 #include "base/task.h"
 #include "blob/container.h"
 #include "blob/customer_key.h"
@@ -18,22 +19,21 @@
 #include "concurrency/lease.h"
 #include "concurrency/preconditions.h"
 #include "content/content.h"
+#include "headers/changed.h"
+#include "headers/conditions.h"
+#include "headers/range.h"
 #include "service/call.h"
-#include "service/changed.h"
-#include "service/conditions.h"
-#include "service/properties.h"
-#include "service/range.h"
 #include "service/storage.h"
-#include "service/upload.h"
+#include "transfer/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
 
-using service::ByteRange;
-using service::encode_changed;
-using service::Md5;
-using service::Span;
-using service::Uploaded;
+using headers::ByteRange;
+using headers::encode_changed;
+using headers::Span;
+using transfer::Md5;
+using transfer::Uploaded;
 
 // What is kept of the state that an operation changes.
 enum class Keep {
@@ -82,8 +82,8 @@ inline constexpr Rules kWrites{.use = concurrency::LeaseUse::kExclusive,
 struct Checks {
   Rules rules;
   std::optional<std::string> lease_id;
-  service::Asked asked;
-  std::optional<service::Asked> own;  // By x-ms-blob-if-*.
+  headers::Asked asked;
+  std::optional<headers::Asked> own;  // By x-ms-blob-if-*.
   std::string if_tags;                // The expression of x-ms-if-tags.
   MaybeKey key;
 };

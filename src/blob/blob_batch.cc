@@ -6,9 +6,9 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "blob/handlers.h"
-#include "service/body.h"
 #include "service/deadline.h"
 #include "service/service.h"
+#include "transfer/body.h"
 #include "wire/multipart.h"
 #include "wire/query.h"
 
@@ -131,7 +131,7 @@ http::Reply refuse(const Call& call, const wire::Error& error) {
 
 Outcome blob_batch(Call& call) {
   service::allow_seconds(call, kMaxSeconds);
-  auto body = co_await service::read_body(call, kMaxBatchBytes);
+  auto body = co_await transfer::read_body(call, kMaxBatchBytes);
   if (!body) co_return body.error();
   const auto type = call.headers().get("Content-Type");
   const auto boundary = wire::multipart_boundary(type);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "content/content.h"
-#include "service/lease.h"
+#include "headers/lease.h"
 #include "store/key.h"
 #include "store/store.h"
 
@@ -28,7 +28,7 @@ inline constexpr std::string_view kBlocksMark = "";
 // leased before there is more of it than blocks.
 struct BlocksMark {
   uint64_t id_bytes = 0;
-  service::StoredLease lease = {};
+  headers::StoredLease lease = {};
   template <class Io>
   void fields(Io& io) {
     io(1, id_bytes);

@@ -1,13 +1,13 @@
 #include "blob/container.h"
 
-#include "service/directory.h"
+#include "lifetime/directory.h"
 
 namespace kyanite::blob {
 
 using service::Call;
 
 store::Key container_key(const Call& call) {
-  return store::Key(service::directory_space(call.target.account), service::kContainersFamily,
+  return store::Key(lifetime::directory_space(call.target.account), lifetime::kContainersFamily,
                     call.target.container);
 }
 
@@ -27,14 +27,14 @@ Task<wire::Result<Container>> load_container(Call& call) {
 }
 
 Task<wire::Result<Container>> read_container(Call& call) {
-  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
-  auto lease_id = service::decode_lease_id(call);
+  if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
   auto use = concurrency::check_lease_use(container->lease, *lease_id,
                                           concurrency::LeaseUse::kShared, call.now);
-  if (!use) co_return service::lease_use_error(use.error(), service::Leased::kContainer);
+  if (!use) co_return headers::lease_use_error(use.error(), headers::Leased::kContainer);
   co_return std::move(*container);
 }
 

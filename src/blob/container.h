@@ -4,15 +4,15 @@
 #include "base/task.h"
 #include "blob/records.h"
 #include "concurrency/lease.h"
+#include "headers/changed.h"
+#include "headers/conditions.h"
 #include "service/call.h"
-#include "service/changed.h"
-#include "service/conditions.h"
 #include "service/storage.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
 
-using service::encode_changed;
+using headers::encode_changed;
 
 store::Key container_key(const service::Call& call);
 
@@ -31,16 +31,16 @@ Task<wire::Result<Container>> read_container(service::Call& call);
 template <class Edit>
 Task<wire::Result<http::Reply>> update_container(service::Call& call,
                                                  concurrency::ConditionSet accepts, Edit edit) {
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
-  auto asked = service::decode_conditions(call, concurrency::Operation::kUpdate, accepts);
+  auto asked = headers::decode_conditions(call, concurrency::Operation::kUpdate, accepts);
   if (!asked) co_return asked.error();
   auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
     if (!container) return wire::Error(wire::Code::kContainerNotFound);
     auto use = concurrency::check_lease_use(container->lease, *lease_id,
                                             concurrency::LeaseUse::kShared, call.now);
-    if (!use) return service::lease_use_error(use.error(), service::Leased::kContainer);
-    auto met = service::check_conditions(*asked, {.exists = true, .changed = container->changed});
+    if (!use) return headers::lease_use_error(use.error(), headers::Leased::kContainer);
+    auto met = headers::check_conditions(*asked, {.exists = true, .changed = container->changed});
     if (!met) return met.error();
     return edit(*container);
   };

@@ -7,7 +7,7 @@ namespace kyanite::blob {
 
 using service::Call;
 using service::Context;
-using service::PendingCopy;
+using transfer::PendingCopy;
 using wire::Code;
 
 namespace {
@@ -77,11 +77,11 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
     co_return wire::Error(Code::kInvalidSourceBlobType)
         .saying("From other servers only block blobs can be copied.");
   }
-  fresh.http = service::foreign_properties(told);
+  fresh.http = headers::foreign_properties(told);
   if (fresh.metadata.empty()) {
-    if (auto metadata = service::decode_metadata(told)) fresh.metadata = std::move(*metadata);
+    if (auto metadata = headers::decode_metadata(told)) fresh.metadata = std::move(*metadata);
   }
-  PendingCopy note = service::make_note(call, told);
+  PendingCopy note = transfer::make_note(call, told);
   note.object = call.target.object;
   auto& runner = static_cast<const BlobService&>(*call.service).copy_runner();
 

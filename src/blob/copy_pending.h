@@ -6,17 +6,17 @@
 #include "blob/copy_source.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "service/pending_copy.h"
+#include "transfer/pending_copy.h"
 
 namespace kyanite::blob {
 
-class PendingBlobs final : public service::CopyDestinations {
+class PendingBlobs final : public transfer::CopyDestinations {
  public:
-  Task<store::Result<bool>> progress(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> progress(service::Context& context, const transfer::PendingCopy& copy,
                                      uint64_t copied) const override;
-  Task<store::Result<bool>> complete(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> complete(service::Context& context, const transfer::PendingCopy& copy,
                                      const content::Pieces& pieces, uint64_t length) const override;
-  Task<store::Result<bool>> fail(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> fail(service::Context& context, const transfer::PendingCopy& copy,
                                  const std::string& why) const override;
 };
 

@@ -5,9 +5,9 @@
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
 #include "blob/tags.h"
-#include "service/hashes.h"
 #include "service/operation.h"
 #include "service/service.h"
+#include "transfer/hashes.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kSourceIfTags = "x-ms-source-if-tags";
 
-constexpr service::ConditionHeaders kSourceConditions{
+constexpr headers::ConditionHeaders kSourceConditions{
     "x-ms-source-if-match", "x-ms-source-if-none-match", "x-ms-source-if-modified-since",
     "x-ms-source-if-unmodified-since", kSourceIfTags};
 
@@ -36,7 +36,7 @@ bool is_trusted(const Call& outer, const Call& source, CopyFamily family) {
 
 // A file, as the block blob that its copy will be.
 Task<wire::Result<void>> find_file(Call& file, Source& source) {
-  auto object = co_await file.service->source(file);
+  auto object = co_await transfer::find_source(file);
   if (!object) co_return object.error();
   auto blob = std::make_shared<Blob>();
   blob->changed = object->changed;
@@ -52,9 +52,9 @@ Task<wire::Result<void>> find_file(Call& file, Source& source) {
 Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFamily family,
                                      bool& trusted) {
   Call& call = source.call->call();
-  if (auto resolved = service::resolve_source(call); !resolved) co_return resolved.error();
+  if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, family);
-  if (auto admitted = co_await service::admit_source(outer, call, trusted); !admitted)
+  if (auto admitted = co_await transfer::admit_source(outer, call, trusted); !admitted)
     co_return admitted.error();
   if (call.service->kind() == wire::Service::kFile) co_return co_await find_file(call, source);
   if (call.service->kind() != wire::Service::kBlob) co_return wire::Error(Code::kInvalidSourceUri);
@@ -76,7 +76,7 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
 
 wire::Result<void> check_source_conditions(const Call& call, CopyFamily family,
                                            const Caller& reader, const Blob& blob) {
-  auto asked = service::decode_conditions(call, concurrency::Operation::kRead,
+  auto asked = headers::decode_conditions(call, concurrency::Operation::kRead,
                                           concurrency::kAcceptsAll, kSourceConditions);
   if (!asked) return asked.error();
   concurrency::Target target;
@@ -129,14 +129,14 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
   for (const auto& [source, name] : key_headers) {
     if (const auto value = call.headers().find(source)) key_lines.emplace_back(name, *value);
   }
-  auto fetched = co_await service::fetch_source(call, url, range, kSourceConditions,
-                                                !is_asynchronous(family), std::move(key_lines));
+  auto fetched = co_await transfer::fetch_source(call, url, range, kSourceConditions,
+                                                 !is_asynchronous(family), std::move(key_lines));
   if (!fetched) co_return fetched.error();
   const int status = (*fetched)->status();
   if (status != 200 && status != 206) co_return foreign_refusal(family, status);
   Source source;
   source.full_url = url;
-  source.url = service::without_signature(call.headers().get("x-ms-copy-source"));
+  source.url = transfer::without_signature(call.headers().get("x-ms-copy-source"));
   source.fetched = std::move(*fetched);
   co_return std::move(source);
 }
@@ -144,11 +144,11 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
 // One attempt; nothing when the source was changed while it was read.
 Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
                                                   const Wanted& wanted,
-                                                  const service::Claims& claims) {
+                                                  const transfer::Claims& claims) {
   auto source = co_await open_source(call, family, wanted.range);
   if (!source) co_return source.error();
-  service::Hashes hashes(wanted.md5 == Md5::kAlways || !claims.md5.empty() ||
-                         call.version < wire::kCrc64Replies);
+  transfer::Hashes hashes(wanted.md5 == Md5::kAlways || !claims.md5.empty() ||
+                          call.version < wire::kCrc64Replies);
   Taken taken;
   taken.url = source->url;
   if (source->is_local()) {
@@ -162,10 +162,10 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
       span = *clipped;
     }
     if (span.count > wanted.most) co_return wire::Error(Code::kRequestBodyTooLarge);
-    const service::SourceCiphers ciphers{cipher_of(source->found.key), cipher_of(wanted.key),
-                                         blob.key_sha256 == key_sha256(wanted.key)};
-    auto shared = co_await service::share_source(call, source->place(), blob.content,
-                                                 source->head(), span, hashes, ciphers);
+    const transfer::SourceCiphers ciphers{cipher_of(source->found.key), cipher_of(wanted.key),
+                                          blob.key_sha256 == key_sha256(wanted.key)};
+    auto shared = co_await transfer::share_source(call, source->place(), blob.content,
+                                                  source->head(), span, hashes, ciphers);
     if (!shared) co_return shared.error();
     if (!*shared) co_return std::optional<Taken>();
     taken.uploaded = std::move(**shared);
@@ -175,12 +175,12 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
     taken.tags = blob.tags;
   } else {
     http::Fetched& from = *source->fetched;
-    auto received = co_await service::receive_source(call, from, wanted.range, wanted.most, hashes,
-                                                     cipher_of(wanted.key));
+    auto received = co_await transfer::receive_source(call, from, wanted.range, wanted.most, hashes,
+                                                      cipher_of(wanted.key));
     if (!received) co_return received.error();
     taken.uploaded = std::move(*received);
-    taken.http = service::foreign_properties(from.headers());
-    if (auto metadata = service::decode_metadata(from.headers()))
+    taken.http = headers::foreign_properties(from.headers());
+    if (auto metadata = headers::decode_metadata(from.headers()))
       taken.metadata = std::move(*metadata);
   }
   auto truthful = check_claims(claims, taken.uploaded.md5, taken.uploaded.crc64);
@@ -221,15 +221,15 @@ wire::Error source_condition_error(CopyFamily family, const concurrency::Decisio
 
 Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
                                        const std::optional<ByteRange>& range) {
-  auto url = service::decode_source_url(call);
+  auto url = transfer::decode_source_url(call);
   if (!url) co_return url.error();
   const auto* service = call.context.endpoints.find(*url, *call.service, call.headers().get("Host"),
                                                     call.request.secure, call.context.accounts);
   if (service == nullptr) co_return co_await open_foreign(call, *url, family, range);
   Source source;
   source.full_url = *url;
-  source.url = service::without_signature(call.headers().get("x-ms-copy-source"));
-  source.call = std::make_unique<service::SourceCall>(call, *url, *service);
+  source.url = transfer::without_signature(call.headers().get("x-ms-copy-source"));
+  source.call = std::make_unique<transfer::SourceCall>(call, *url, *service);
   bool trusted = false;
   auto found = co_await find_source(call, source, family, trusted);
   // Whoever may read the source anyway is told what is wrong with it in its own words. That there
@@ -248,7 +248,7 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
 }
 
 Task<wire::Result<Taken>> take_source(Call& call, CopyFamily family, const Wanted& wanted) {
-  auto claims = decode_claims(call, service::kSourceClaims);
+  auto claims = decode_claims(call, transfer::kSourceClaims);
   if (!claims) co_return claims.error();
   service::Tries tries(call);
   while (tries.another()) {

@@ -9,12 +9,12 @@
 #include "base/task.h"
 #include "blob/blob.h"
 #include "concurrency/preconditions.h"
+#include "headers/range.h"
 #include "http/fetch.h"
 #include "http/url.h"
 #include "service/call.h"
-#include "service/copy_source.h"
-#include "service/range.h"
-#include "service/upload.h"
+#include "transfer/copy_source.h"
+#include "transfer/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {
@@ -52,7 +52,7 @@ wire::Error source_condition_error(CopyFamily family, const concurrency::Decisio
 struct Source {
   http::Url full_url;
   std::string url;  // as the copy's properties show it: without the SAS signature
-  std::unique_ptr<service::SourceCall> call;  // Set when it is in this server:
+  std::unique_ptr<transfer::SourceCall> call;  // Set when it is in this server:
   // the blob with the key that came along for it, or a file as if it were a block blob.
   Found found;
   std::string partition;                   // of the space: where the content is
@@ -87,7 +87,7 @@ struct Taken {
   Uploaded uploaded;  // Pieces lie end to end from offset 0.
   BlobType type = BlobType::kBlock;
   HttpProperties http;
-  service::Metadata metadata;
+  headers::Metadata metadata;
   Tags tags;
 };
 

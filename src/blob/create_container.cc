@@ -3,27 +3,27 @@
 #include "blob/customer_key.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
-#include "service/conditions.h"
-#include "service/deleted.h"
-#include "service/directory.h"
+#include "headers/conditions.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
 
 namespace kyanite::blob {
 
 Outcome create_container(service::Call& call) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   if (auto none = refuse_encryption_scope(call, "x-ms-default-encryption-scope"); !none)
     co_return none.error();
-  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
+  if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  auto kept = co_await service::is_name_kept<Container>(call, service::kContainerGraves);
+  auto kept = co_await lifetime::is_name_kept<Container>(call, lifetime::kContainerGraves);
   if (!kept) co_return kept.error();
   if (*kept) co_return wire::Error(wire::Code::kContainerBeingDeleted);
   auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
     if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
     container.emplace();
-    container->space = service::new_space();
+    container->space = lifetime::new_space();
     container->created = call.now;
     container->changed = call.now;
     container->metadata = *metadata;

@@ -46,16 +46,16 @@ wire::Result<bool> decode_permanent(const Call& call) {
 }
 
 // The conditions on the time at which the blob's tier was last changed.
-wire::Result<service::Asked> decode_tier_conditions(const Call& call) {
-  static constexpr service::ConditionHeaders kHeaders{"", "", "x-ms-access-tier-if-modified-since",
+wire::Result<headers::Asked> decode_tier_conditions(const Call& call) {
+  static constexpr headers::ConditionHeaders kHeaders{"", "", "x-ms-access-tier-if-modified-since",
                                                       "x-ms-access-tier-if-unmodified-since", ""};
-  return service::decode_conditions(call, concurrency::Operation::kUpdate,
+  return headers::decode_conditions(call, concurrency::Operation::kUpdate,
                                     concurrency::kAcceptsDates, kHeaders);
 }
 
-wire::Result<void> check_tier_conditions(const service::Asked& asked, const Blob& blob) {
+wire::Result<void> check_tier_conditions(const headers::Asked& asked, const Blob& blob) {
   const Time changed = blob.tier_changed.set() ? blob.tier_changed : blob.created;
-  return service::check_conditions(asked, {.exists = true, .changed = changed});
+  return headers::check_conditions(asked, {.exists = true, .changed = changed});
 }
 
 // The blob's snapshots that are not deleted yet.
@@ -92,7 +92,7 @@ http::Reply deleted_reply(bool permanent) {
 
 // Removes heads for good, or marks them deleted where soft delete is on.
 Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vector<Head> heads,
-                                      const service::RetentionPolicy& retention,
+                                      const account::RetentionPolicy& retention,
                                       store::Commit& commit) {
   for (auto& head : heads) {
     if (auto allowed = check_deletable(call, head.blob); !allowed) co_return allowed.error();
@@ -111,8 +111,8 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
 }
 
 // One snapshot or version named by the request.
-Outcome delete_former(Call& call, const Checks& checks, const service::Asked& tier_conditions,
-                      const service::RetentionPolicy& retention) {
+Outcome delete_former(Call& call, const Checks& checks, const headers::Asked& tier_conditions,
+                      const account::RetentionPolicy& retention) {
   service::Tries tries(call);
   while (tries.another()) {
     auto found = co_await find_blob(call);
@@ -140,7 +140,7 @@ wire::Error not_for_good(std::string_view why) {
 }
 
 // One soft-deleted snapshot or version, before its retention ends.
-Outcome delete_for_good(Call& call, service::RetentionPolicy retention) {
+Outcome delete_for_good(Call& call, account::RetentionPolicy retention) {
   if (!retention.enabled || !retention.allow_permanent_delete)
     co_return wire::Error(Code::kPermanentDeleteIsOff);
   if (require_base(call))
@@ -190,7 +190,7 @@ Outcome delete_blob(Call& call) {
   if (!checks) co_return checks.error();
   // "Unless there is any" asks for nothing that a deletion could fail at.
   if (auto& none = checks->asked.conditions.if_none_match; none && none->any) none.reset();
-  auto properties = co_await service::load_properties(call);
+  auto properties = co_await account::load_properties(call);
   if (!properties) co_return properties.error();
   const auto retention = (*properties)->delete_retention;
   if (*permanent) co_return co_await delete_for_good(call, retention);

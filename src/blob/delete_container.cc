@@ -5,15 +5,15 @@
 // its space is dead and cleaned in the background.
 #include "blob/container.h"
 #include "blob/handlers.h"
-#include "service/deleted.h"
+#include "lifetime/deleted.h"
 
 namespace kyanite::blob {
 
 Outcome delete_container(service::Call& call) {
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto asked =
-      service::decode_conditions(call, concurrency::Operation::kUpdate, concurrency::kAcceptsDates);
+      headers::decode_conditions(call, concurrency::Operation::kUpdate, concurrency::kAcceptsDates);
   if (!asked) co_return asked.error();
   const auto key = container_key(call);
   auto turn = co_await call.context.locks.lock(key.bytes());
@@ -25,14 +25,14 @@ Outcome delete_container(service::Call& call) {
     const auto& container = *loaded->value;
     auto use = concurrency::check_lease_use(container.lease, *lease_id,
                                             concurrency::LeaseUse::kExclusive, call.now);
-    if (!use) co_return service::lease_use_error(use.error(), service::Leased::kContainer);
-    auto met = service::check_conditions(*asked, {.exists = true, .changed = container.changed});
+    if (!use) co_return headers::lease_use_error(use.error(), headers::Leased::kContainer);
+    auto met = headers::check_conditions(*asked, {.exists = true, .changed = container.changed});
     if (!met) co_return met.error();
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
     commit.writes.push_back({key, nullptr});
-    service::leave_remains(call, service::kContainerGraves, container,
-                           call.settings().container_retention_days, commit);
+    lifetime::leave_remains(call, lifetime::kContainerGraves, container,
+                            call.settings().container_retention_days, commit);
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return http::Reply(202);
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

@@ -4,7 +4,7 @@
 #include "blob/handlers.h"
 #include "blob/tag_index.h"
 #include "blob/tags.h"
-#include "service/listing.h"
+#include "transfer/listing.h"
 
 namespace kyanite::blob {
 
@@ -23,7 +23,7 @@ Outcome find_blobs_by_tags(Call& call) {
         .saying("Error parsing query at or near character position " +
                 std::to_string(mistake.position) + ": " + std::string(mistake.expected));
   }
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
   if (!call.target.container.empty()) {
     if (auto container = co_await load_container(call); !container) co_return container.error();
@@ -33,7 +33,7 @@ Outcome find_blobs_by_tags(Call& call) {
 
   wire::XmlWriter xml;
   xml.open("EnumerationResults").attribute("ServiceEndpoint", call.endpoint);
-  service::write_page(xml, *page);
+  transfer::write_page(xml, *page);
   xml.element("Where", *where).open("Blobs");
   for (const auto& match : found->matches) {
     // Of its tags a match shows those that the expression speaks of.
@@ -49,7 +49,7 @@ Outcome find_blobs_by_tags(Call& call) {
     xml.close("Blob");
   }
   xml.close("Blobs").element("NextMarker",
-                             found->next.empty() ? "" : service::write_marker(found->next));
+                             found->next.empty() ? "" : transfer::write_marker(found->next));
   xml.close("EnumerationResults");
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");

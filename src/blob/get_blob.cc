@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "service/download.h"
+#include "transfer/download.h"
 
 namespace kyanite::blob {
 
@@ -13,7 +13,7 @@ namespace {
 
 // One attempt; nothing when the blob was replaced between its head and its content being read.
 Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
-                                                            const service::Download& wanted) {
+                                                            const transfer::Download& wanted) {
   auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
@@ -27,8 +27,8 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   }
   const content::Place place{found->space, call.target.object};
   const store::Guard head{head_key(call, found->space, found->row), found->record};
-  auto attached = co_await service::attach_content(call, reply, wanted, place, blob.content, head,
-                                                   cipher_of(found->key));
+  auto attached = co_await transfer::attach_content(call, reply, wanted, place, blob.content, head,
+                                                    cipher_of(found->key));
   if (!attached) co_return attached.error();
   if (!*attached) co_return std::optional<http::Reply>();
   co_return std::optional<http::Reply>(std::move(reply));
@@ -37,7 +37,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
 }  // namespace
 
 Outcome get_blob(Call& call) {
-  auto wanted = service::decode_download(call);
+  auto wanted = transfer::decode_download(call);
   if (!wanted) co_return wanted.error();
   service::Tries tries(call);
   while (tries.another()) {

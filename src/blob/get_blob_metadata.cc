@@ -9,7 +9,7 @@ Outcome get_blob_metadata(service::Call& call) {
   if (!found) co_return found.error();
   http::Reply reply(200);
   encode_changed(reply, found->blob->changed);
-  service::encode_metadata(reply, found->blob->metadata);
+  headers::encode_metadata(reply, found->blob->metadata);
   co_return reply;
 }
 

@@ -14,7 +14,7 @@ Outcome get_container_acl(service::Call& call) {
   }
   reply.header("Content-Type", "application/xml");
   reply.body =
-      service::write_access_policies({container->policies.begin(), container->policies.end()});
+      account::write_access_policies({container->policies.begin(), container->policies.end()});
   co_return reply;
 }
 

@@ -12,9 +12,9 @@ Outcome get_container_properties(service::Call& call) {
   if (!container) co_return container.error();
   http::Reply reply(200);
   encode_changed(reply, container->changed);
-  service::encode_metadata(reply, container->metadata);
+  headers::encode_metadata(reply, container->metadata);
   if (call.operation->comp == "metadata") co_return reply;
-  service::encode_lease(reply, container->lease, call.now);
+  headers::encode_lease(reply, container->lease, call.now);
   if (container->public_access != auth::PublicAccess::kNone) {
     reply.header("x-ms-blob-public-access", name(container->public_access));
   }

@@ -7,7 +7,7 @@
 #include "content/byte_runs.h"
 #include "content/cleared.h"
 #include "http/url.h"
-#include "service/listing.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
 
@@ -79,7 +79,7 @@ std::string write_ranges(const content::ByteRuns& ranges, uint64_t most, bool pa
     if (count++ == most) {
       std::string start;
       append_uint(start, range.start);
-      next_marker = service::write_marker(start);
+      next_marker = transfer::write_marker(start);
       break;
     }
     const std::string_view tag = range.clear ? "ClearRange" : "PageRange";
@@ -91,8 +91,8 @@ std::string write_ranges(const content::ByteRuns& ranges, uint64_t most, bool pa
 }
 
 Outcome answer(Call& call) {
-  const auto range = service::decode_read_range(call);
-  auto page = service::decode_page(call);
+  const auto range = headers::decode_read_range(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
   auto found = co_await read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();

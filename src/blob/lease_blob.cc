@@ -1,12 +1,12 @@
 // Lease Blob: PUT /{container}/{blob}?comp=lease
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "service/lease.h"
+#include "headers/lease.h"
 
 namespace kyanite::blob {
 
 Outcome lease_blob(service::Call& call) {
-  auto action = service::decode_lease_action(call, concurrency::kBlobLeaseRules);
+  auto action = headers::decode_lease_action(call, concurrency::kBlobLeaseRules);
   if (!action) co_return action.error();
   // The lease id of a lease action is judged by the state machine, not as a use of the blob.
   constexpr Rules kLeases{.use = concurrency::LeaseUse::kShared,
@@ -22,7 +22,7 @@ Outcome lease_blob(service::Call& call) {
     if (blob->copy.status == CopyStatus::kPending)
       return wire::Error(wire::Code::kPendingCopyOperation);
     auto reply =
-        service::apply_lease_action(*action, blob->lease, concurrency::kBlobLeaseRules, call.now);
+        headers::apply_lease_action(*action, blob->lease, concurrency::kBlobLeaseRules, call.now);
     if (reply) encode_changed(*reply, blob->changed);
     return reply;
   };

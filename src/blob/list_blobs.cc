@@ -13,8 +13,8 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/list_entry.h"
-#include "service/document.h"
-#include "service/listing.h"
+#include "transfer/document.h"
+#include "transfer/listing.h"
 #include "wire/readable.h"
 #include "wire/xml.h"
 
@@ -208,7 +208,7 @@ std::span<const ListedHead> from_row(std::span<const ListedHead> heads, std::str
 // Writes a part of a page.
 class Lister {
  public:
-  Lister(const service::Part& part, store::SpaceId space, const Listing& listing, Start start,
+  Lister(const transfer::Part& part, store::SpaceId space, const Listing& listing, Start start,
          uint64_t count)
       : part_(part),
         listing_(listing),
@@ -218,18 +218,18 @@ class Lister {
         entries_(part.xml, listing),
         count_(count) {}
 
-  store::Result<service::Progress> write() {
+  store::Result<transfer::Progress> write() {
     while (names_.valid()) {
       auto shown = names_.take(name_, heads_);
       if (!shown) return shown.error();
       if (*shown) {
-        if (auto next = write_name()) return service::Progress{std::move(*next), count_, true};
+        if (auto next = write_name()) return transfer::Progress{std::move(*next), count_, true};
       }
       if (part_.is_enough() && names_.valid())
-        return service::Progress{names_.peek(), count_, false};
+        return transfer::Progress{names_.peek(), count_, false};
     }
     if (auto status = names_.status(); !status) return status.error();
-    return service::Progress{"", count_, true};
+    return transfer::Progress{"", count_, true};
   }
 
  private:
@@ -261,7 +261,7 @@ class Lister {
     return true;
   }
 
-  const service::Part& part_;
+  const transfer::Part& part_;
   const Listing& listing_;
   const Start start_;
   Names names_;
@@ -271,7 +271,7 @@ class Lister {
   ListedHeads heads_;
 };
 
-class BlobList final : public service::Document {
+class BlobList final : public transfer::Document {
  public:
   BlobList(Listing listing, store::SpaceId space) : listing_(std::move(listing)), space_(space) {}
 
@@ -279,15 +279,15 @@ class BlobList final : public service::Document {
     xml.open("EnumerationResults")
         .attribute("ServiceEndpoint", listing_.endpoint)
         .attribute("ContainerName", listing_.container);
-    service::write_page(xml, listing_.page, listing_.version >= wire::kEncodedNamesInLists);
+    transfer::write_page(xml, listing_.page, listing_.version >= wire::kEncodedNamesInLists);
     xml.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
   }
-  store::Result<service::Progress> write_entries(const service::Part& part,
-                                                 const service::Progress& from) const override {
+  store::Result<transfer::Progress> write_entries(const transfer::Part& part,
+                                                  const transfer::Progress& from) const override {
     const std::string& start = from.next.empty() ? listing_.page.start : from.next;
     return Lister(part, space_, listing_, parse_start(start), from.entries).write();
   }
-  void close(wire::XmlWriter& xml, const service::Progress& end) const override {
+  void close(wire::XmlWriter& xml, const transfer::Progress& end) const override {
     xml.close("Blobs").element("NextMarker", end.next_marker()).close("EnumerationResults");
   }
 
@@ -299,10 +299,10 @@ class BlobList final : public service::Document {
 }  // namespace
 
 Outcome list_blobs(Call& call) {
-  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
-  auto page = service::decode_page(call);
+  if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
-  auto include = service::decode_include(call, kIncludes);
+  auto include = transfer::decode_include(call, kIncludes);
   if (!include) co_return include.error();
   const auto tags_allowed = auth::authorize_tags(call.caller);
   if (!tags_allowed && include->contains("tags")) co_return tags_allowed.error();
@@ -319,7 +319,7 @@ Outcome list_blobs(Call& call) {
                   call.now};
   listing.shows.tag_count = tags_allowed.ok() && call.version >= wire::kBlobTags;
   auto list = std::make_unique<const BlobList>(std::move(listing), container->space);
-  co_return co_await service::reply_with_document(call, std::move(list));
+  co_return co_await transfer::reply_with_document(call, std::move(list));
 }
 
 }  // namespace kyanite::blob

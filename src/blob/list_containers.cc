@@ -4,9 +4,9 @@
 #include "blob/container.h"
 #include "blob/handlers.h"
 #include "concurrency/etag.h"
-#include "service/deleted.h"
-#include "service/directory.h"
-#include "service/listing.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/version.h"
 #include "wire/xml.h"
@@ -20,7 +20,7 @@ namespace {
 // Until then every container had its URL, instead of the endpoint once for all.
 constexpr wire::Version kEndpointOfLists{20130815};
 
-using Listed = service::Listed<Container>;
+using Listed = lifetime::Listed<Container>;
 
 void write_container(wire::XmlWriter& xml, const Call& call, const Listed& listed,
                      bool with_metadata) {
@@ -29,7 +29,7 @@ void write_container(wire::XmlWriter& xml, const Call& call, const Listed& liste
   if (call.version < kEndpointOfLists) xml.element("Url", call.endpoint + listed.name);
   if (listed.deletion) {
     xml.element("Deleted", "true");
-    xml.element("Version", service::deletion_version(listed.deletion->deleted));
+    xml.element("Version", lifetime::deletion_version(listed.deletion->deleted));
   }
   xml.open("Properties");
   xml.element("Last-Modified", wire::http_date(container.changed));
@@ -37,7 +37,7 @@ void write_container(wire::XmlWriter& xml, const Call& call, const Listed& liste
   if (listed.deletion) {
     xml.element("LeaseStatus", "unlocked").element("LeaseState", "expired");
   } else {
-    service::write_lease(xml, container.lease, call.now);
+    headers::write_lease(xml, container.lease, call.now);
   }
   xml.optional("PublicAccess", name(container.public_access));
   if (call.version >= wire::kEncryptionScopes) {
@@ -51,43 +51,43 @@ void write_container(wire::XmlWriter& xml, const Call& call, const Listed& liste
   if (listed.deletion) {
     xml.element("DeletedTime", wire::http_date(listed.deletion->deleted));
     xml.element("RemainingRetentionDays",
-                service::remaining_days(listed.deletion->removal, call.now));
+                lifetime::remaining_days(listed.deletion->removal, call.now));
   }
   xml.close("Properties");
-  if (with_metadata) service::write_metadata(xml, container.metadata);
+  if (with_metadata) headers::write_metadata(xml, container.metadata);
   xml.close("Container");
 }
 
 }  // namespace
 
 Outcome list_containers(Call& call) {
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
-  auto include = service::decode_include(call, {"metadata", "deleted", "system"});
+  auto include = transfer::decode_include(call, {"metadata", "deleted", "system"});
   if (!include) co_return include.error();
 
   wire::XmlWriter xml;
   xml.open("EnumerationResults")
       .attribute(call.version < kEndpointOfLists ? "AccountName" : "ServiceEndpoint",
                  call.endpoint);
-  service::write_page(xml, *page);
+  transfer::write_page(xml, *page);
   xml.open("Containers");
   std::string next_marker;
   uint64_t count = 0;
-  const auto see = [&](const service::Listed<Container>& listed,
+  const auto see = [&](const lifetime::Listed<Container>& listed,
                        const store::View&) -> store::Result<bool> {
     if (count++ == page->most) {
-      next_marker = service::write_marker(listed.name);
+      next_marker = transfer::write_marker(listed.name);
       return false;
     }
     write_container(xml, call, listed, include->contains("metadata"));
     return true;
   };
   const auto deleted = include->contains("deleted")
-                           ? std::optional(service::kDeletedContainersFamily)
+                           ? std::optional(lifetime::kDeletedContainersFamily)
                            : std::nullopt;
-  service::Walk walk{service::kContainersFamily, deleted, page->prefix, page->start};
-  auto done = co_await service::walk_directory<Container>(call, std::move(walk), see);
+  lifetime::Walk walk{lifetime::kContainersFamily, deleted, page->prefix, page->start};
+  auto done = co_await lifetime::walk_directory<Container>(call, std::move(walk), see);
   if (!done) co_return service::storage_error(done.error());
   xml.close("Containers").element("NextMarker", next_marker).close("EnumerationResults");
   http::Reply reply(200);

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
-#include "service/deleted.h"
+#include "lifetime/deleted.h"
 #include "store/fields.h"
 #include "wire/query.h"
 #include "wire/version.h"
@@ -158,7 +158,7 @@ void write_tier(wire::XmlWriter& xml, wire::Version version, const Blob& blob) {
 void write_deletion(wire::XmlWriter& xml, const Blob& blob, Time now) {
   if (!blob.deleted.set()) return;
   xml.plain("DeletedTime", wire::http_date(blob.deleted));
-  xml.element("RemainingRetentionDays", service::remaining_days(blob.removal, now));
+  xml.element("RemainingRetentionDays", lifetime::remaining_days(blob.removal, now));
 }
 
 // What follows from a blob's type, its other_fields() and the request.
@@ -170,7 +170,7 @@ void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead
   write_tier(xml, listing.version, blob);
   if (head.row.empty()) {
     if (!blob.deleted.set()) {
-      service::write_lease(xml, blob.lease, listing.now);
+      headers::write_lease(xml, blob.lease, listing.now);
     } else if (listing.version < wire::kBlobTags) {
       xml.plain("LeaseStatus", "");
     }
@@ -205,7 +205,7 @@ void EntryWriter::write_name(std::string_view name) {
   } else if (listing_.version < wire::kEncodedNamesInLists) {
     xml_.element("Name", name);
   } else {
-    service::write_encodable(xml_, "Name", name);
+    transfer::write_encodable(xml_, "Name", name);
   }
 }
 
@@ -286,7 +286,7 @@ void EntryWriter::write(std::string_view name, const ListedHead& head) {
     write_properties("", "", head, end);
   }
   if (!shows_more) return;
-  if (shows.metadata) service::write_metadata(xml_, blob.metadata);
+  if (shows.metadata) headers::write_metadata(xml_, blob.metadata);
   if (shows.tags && !blob.tags.empty()) write_tags(xml_, blob.tags);
   if (has_or_metadata) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
@@ -297,7 +297,7 @@ void EntryWriter::write_uncommitted(std::string_view name) {
   write_name(name);
   xml_.open("Properties").plain("Content-Length", "0").plain("BlobType", "BlockBlob");
   xml_.plain("AccessTier", "Hot").plain("AccessTierInferred", "true");
-  service::write_lease(xml_, {}, listing_.now);
+  headers::write_lease(xml_, {}, listing_.now);
   xml_.plain("ServerEncrypted", "false").close("Properties");
   if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
   xml_.close("Blob");

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "blob/records.h"
-#include "service/listing.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/version.h"
 #include "wire/xml.h"
@@ -33,7 +33,7 @@ ListShows list_shows(const std::set<std::string, std::less<>>& include);
 
 // What a page was asked for, apart from the request.
 struct Listing {
-  service::Page page;
+  transfer::Page page;
   ListShows shows;
   std::string endpoint;
   std::string container;

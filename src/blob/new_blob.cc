@@ -72,10 +72,10 @@ wire::Result<void> check_letters(const Call& call) {
 wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
   if (auto allowed = check_letters(call); !allowed) return allowed.error();
   NewBlob fresh;
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) return metadata.error();
   fresh.metadata = std::move(*metadata);
-  auto http = service::decode_http_properties(call, service::kBlobPropertyHeaders);
+  auto http = headers::decode_http_properties(call, headers::kBlobPropertyHeaders);
   if (!http) return http.error();
   fresh.http = std::move(*http);
   auto tags = decode_tags(call);

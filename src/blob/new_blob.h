@@ -11,7 +11,7 @@
 namespace kyanite::blob {
 
 struct NewBlob {
-  service::Metadata metadata;
+  headers::Metadata metadata;
   HttpProperties http;
   Tags tags;
   Tier tier = Tier::kInferred;

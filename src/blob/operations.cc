@@ -1,11 +1,11 @@
 // The operation table of the Blob service.
 #include "blob/operations.h"
 
+#include "account/properties.h"
+#include "account/stats.h"
+#include "account/user_delegation_key.h"
 #include "blob/handlers.h"
 #include "blob/query_blob_contents.h"
-#include "service/properties.h"
-#include "service/stats.h"
-#include "service/user_delegation_key.h"
 
 namespace kyanite::blob {
 
@@ -95,10 +95,10 @@ constexpr Operation kOperations[] = {
 
     // The service.
     {"List Containers", "Service_ListContainersSegment", "GET", Level::kService, "", "list", {}, account_list, list_containers},
-    {"Get Blob Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, service::get_service_properties},
-    {"Set Blob Service Properties", "Service_SetProperties", "PUT", Level::kService, "service", "properties", {}, account_write, service::set_service_properties},
-    {"Get Blob Service Stats", "Service_GetStatistics", "GET", Level::kService, "service", "stats", {}, account_read, service::get_service_stats},
-    {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, service::get_user_delegation_key},
+    {"Get Blob Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, account::get_service_properties},
+    {"Set Blob Service Properties", "Service_SetProperties", "PUT", Level::kService, "service", "properties", {}, account_write, account::set_service_properties},
+    {"Get Blob Service Stats", "Service_GetStatistics", "GET", Level::kService, "service", "stats", {}, account_read, account::get_service_stats},
+    {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, account::get_user_delegation_key},
     {"Get Account Information", "Service_GetAccountInfo", "GET", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Get Account Information", "Service_GetAccountInfoWithHead", "HEAD", Level::kService, "account", "properties", {}, account_facts, get_account_information},
     {"Blob Batch", "Service_SubmitBatch", "POST", Level::kService, "", "batch", {}, service_batch, blob_batch},

@@ -50,7 +50,7 @@ wire::Result<concurrency::SequenceConditions> decode_sequence_conditions(const C
 }
 
 wire::Result<Span> decode_page_range(const Call& call) {
-  auto range = decode_range(call);
+  auto range = headers::decode_range(call);
   if (!range) return range.error();
   if (!*range) return wire::missing_header("Range");
   const uint64_t first = (*range)->first;

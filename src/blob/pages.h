@@ -7,9 +7,9 @@
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "concurrency/sequence_number.h"
+#include "headers/range.h"
 #include "service/call.h"
-#include "service/range.h"
-#include "service/upload.h"
+#include "transfer/upload.h"
 #include "wire/error.h"
 
 namespace kyanite::blob {

@@ -8,7 +8,7 @@
 #include "blob/blocks.h"
 #include "blob/tag_entry.h"
 #include "content/graves.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 
 namespace kyanite::blob {
 
@@ -60,10 +60,10 @@ Task<store::Result<std::optional<Next>>> next_container(service::Context& contex
   auto found = co_await context.store.read([&](const store::View& view) -> store::Result<void> {
     for (auto at = context.accounts.all().lower_bound(account); at != context.accounts.all().end();
          ++at) {
-      const auto directory = service::directory_space(at->first);
-      auto cursor = view.scan(store::Range::family(directory, service::kContainersFamily));
+      const auto directory = lifetime::directory_space(at->first);
+      auto cursor = view.scan(store::Range::family(directory, lifetime::kContainersFamily));
       if (at->first == account)
-        cursor->seek(store::Key(directory, service::kContainersFamily, container).bytes());
+        cursor->seek(store::Key(directory, lifetime::kContainersFamily, container).bytes());
       if (!cursor->valid()) continue;
       auto record = cursor->record();
       if (!record) return record.error();

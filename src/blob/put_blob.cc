@@ -3,7 +3,7 @@
 #include "blob/blob.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "service/upload.h"
+#include "transfer/upload.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
@@ -28,7 +28,7 @@ Outcome put_blob(Call& call) {
   auto fresh = decode_new_blob(call, BlobType::kBlock);
   if (!fresh) co_return fresh.error();
   // What is compared with the body has to be a digest, unlike what is only kept.
-  if (auto md5 = service::decode_md5(call, service::kBlobPropertyHeaders.content_md5); !md5)
+  if (auto md5 = headers::decode_md5(call, headers::kBlobPropertyHeaders.content_md5); !md5)
     co_return md5.error();
   fill_from_standard_headers(call, fresh->http);
   Rules rules = kCreates;

@@ -34,7 +34,7 @@ void fill_from_source(HttpProperties& http, const HttpProperties& source) {
 Outcome put_blob_from_url(Call& call) {
   auto fresh = decode_new_blob(call, BlobType::kBlock);
   if (!fresh) co_return fresh.error();
-  if (auto md5 = service::decode_md5(call, service::kBlobPropertyHeaders.content_md5); !md5)
+  if (auto md5 = headers::decode_md5(call, headers::kBlobPropertyHeaders.content_md5); !md5)
     co_return md5.error();
   auto copies_tags = decode_copies_tags(call);
   if (!copies_tags) co_return copies_tags.error();

@@ -11,7 +11,7 @@
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "service/upload.h"
+#include "transfer/upload.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {

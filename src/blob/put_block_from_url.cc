@@ -11,7 +11,7 @@ using service::Call;
 Outcome put_block_from_url(Call& call) {
   auto id = decode_block_id(call);
   if (!id) co_return id.error();
-  auto range = decode_source_range(call);
+  auto range = headers::decode_source_range(call);
   if (!range) co_return range.error();
   auto checks = decode_checks(call, kStages);
   if (!checks) co_return checks.error();

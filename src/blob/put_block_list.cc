@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <map>
 
+#include "account/xml_error.h"
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/handlers.h"
 #include "blob/new_blob.h"
-#include "service/body.h"
 #include "service/deadline.h"
-#include "service/xml_error.h"
+#include "transfer/body.h"
 #include "wire/crc64.h"
 #include "wire/version.h"
 
@@ -25,27 +25,27 @@ namespace {
 constexpr int64_t kMaxSeconds = 60;  // More than most operations have.
 
 enum class From { kLatest, kCommitted, kUncommitted };
-struct Wanted {
+struct ListedBlock {
   From from = From::kLatest;
   std::string id;  // decoded
 };
 
-wire::Result<std::vector<Wanted>> parse_block_list(std::string_view body) {
+wire::Result<std::vector<ListedBlock>> parse_block_list(std::string_view body) {
   pugi::xml_document document;
   if (const auto parsed = document.load_buffer(body.data(), body.size()); !parsed)
-    return service::invalid_xml(body, static_cast<size_t>(parsed.offset));
+    return account::invalid_xml(body, static_cast<size_t>(parsed.offset));
   const auto root = document.child("BlockList");
-  if (!root) return service::invalid_xml(body, 0);
-  std::vector<Wanted> list;
+  if (!root) return account::invalid_xml(body, 0);
+  std::vector<ListedBlock> list;
   for (const auto& node : root.children()) {
     const std::string_view tag = node.name();
-    Wanted wanted;
+    ListedBlock wanted;
     if (tag == "Committed") {
       wanted.from = From::kCommitted;
     } else if (tag == "Uncommitted") {
       wanted.from = From::kUncommitted;
     } else if (tag != "Latest") {
-      return service::invalid_xml(body, static_cast<size_t>(node.offset_debug()));
+      return account::invalid_xml(body, static_cast<size_t>(node.offset_debug()));
     }
     auto id = unbase64(trim(node.child_value()));
     if (!id || id->empty() || id->size() > kMaxBlockIdBytes)
@@ -151,20 +151,20 @@ wire::Result<void> add_uncommitted(content::Builder& builder, const Part& part) 
   return {};
 }
 
-bool needs_committed(const std::vector<Wanted>& wanted, const Parts& uncommitted) {
-  return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& entry) {
+bool needs_committed(const std::vector<ListedBlock>& wanted, const Parts& uncommitted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const ListedBlock& entry) {
     return entry.from == From::kCommitted ||
            (entry.from == From::kLatest && !uncommitted.contains(entry.id));
   });
 }
 
 // Adds the wanted blocks to the content, one after the other; returns their ids and sizes.
-wire::Result<BlockList> assemble(const std::vector<Wanted>& wanted, const Committed& committed,
+wire::Result<BlockList> assemble(const std::vector<ListedBlock>& wanted, const Committed& committed,
                                  const Parts& uncommitted, const MaybeKey& key,
                                  content::Builder& builder) {
   BlockList list;
   list.blocks.reserve(wanted.size());
-  const auto find = [&](const Wanted& entry) -> const Part* {
+  const auto find = [&](const ListedBlock& entry) -> const Part* {
     if (entry.from != From::kCommitted) {
       if (auto found = uncommitted.find(entry.id); found != uncommitted.end())
         return &found->second;
@@ -195,7 +195,7 @@ Outcome put_block_list(Call& call) {
   auto checks = decode_checks(call, kCreates);
   if (!checks) co_return checks.error();
   service::allow_seconds(call, kMaxSeconds);
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
   auto wanted = parse_block_list(*body);
   if (!wanted) co_return wanted.error();
@@ -231,7 +231,7 @@ Outcome put_block_list(Call& call) {
     if (call.version >= wire::kCrc64Replies && call.headers().get("Content-MD5").empty()) {
       reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, *body)));
     } else {
-      reply.header("Content-MD5", base64(service::md5(*body)));
+      reply.header("Content-MD5", base64(transfer::md5(*body)));
     }
     encode_encrypted(reply, checks->key);
     co_return reply;

@@ -20,7 +20,7 @@ Outcome put_page_from_url(Call& call) {
   auto range = decode_page_range(call);
   if (!range) co_return range.error();
   if (range->count > kMaxPageWrite) co_return wire::Error(Code::kRequestBodyTooLarge);
-  auto source_range = decode_source_range(call);
+  auto source_range = headers::decode_source_range(call);
   if (!source_range) co_return source_range.error();
   if (!*source_range) co_return wire::missing_header("x-ms-source-range");
   const ByteRange& from = **source_range;

@@ -8,9 +8,9 @@
 #include "blob/handlers.h"
 #include "blob/query_blob_contents.h"
 #include "blob/query_request.h"
-#include "service/body.h"
 #include "service/deadline.h"
 #include "sql/query.h"
+#include "transfer/body.h"
 
 namespace kyanite::blob {
 
@@ -162,7 +162,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const Query
 
 Outcome query_blob_contents(Call& call) {
   service::allow_seconds(call, kMaxQuerySeconds);
-  auto body = co_await service::read_body(call, kMaxQueryBody);
+  auto body = co_await transfer::read_body(call, kMaxQueryBody);
   if (!body) co_return body.error();
   auto request = parse_query_request(*body);
   if (!request) co_return request.error();

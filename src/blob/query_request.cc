@@ -4,8 +4,8 @@
 #include <pugixml.hpp>
 #include <utility>
 
+#include "account/xml_error.h"
 #include "base/bytes.h"
-#include "service/xml_error.h"
 
 namespace kyanite::blob {
 
@@ -142,9 +142,9 @@ wire::Result<QueryRequest> parse_query_request(std::string_view xml) {
   // A separator may be a line end or another blank.
   const auto parsed = document.load_buffer(xml.data(), xml.size(),
                                            pugi::parse_default | pugi::parse_ws_pcdata_single);
-  if (!parsed) return service::invalid_xml(xml, static_cast<size_t>(parsed.offset));
+  if (!parsed) return account::invalid_xml(xml, static_cast<size_t>(parsed.offset));
   const auto root = document.child("QueryRequest");
-  if (!root) return service::invalid_xml(xml, 0);
+  if (!root) return account::invalid_xml(xml, 0);
   QueryRequest request;
   const std::string_view type = trim(root.child_value("QueryType"));
   if (type.empty()) return missing_node("QueryType");

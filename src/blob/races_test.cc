@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "blob/test_support.h"
 #include "content/content.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "store/fields.h"
 #include "store/interleaving.h"
 
@@ -53,7 +53,8 @@ struct Race {
   Left left() {
     Left count;
     auto looked = store.look([&](const store::View& view) -> store::Result<void> {
-      const store::Key key(service::directory_space("account"), service::kContainersFamily, "box");
+      const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
+                           "box");
       const auto space = store::decode<Container>((*view.get(key))->value)->space;
       std::set<uint64_t> named;
       auto heads = view.scan(store::Range::family(space, kHeads));

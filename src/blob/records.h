@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "account/access_policies.h"
 #include "auth/caller.h"
 #include "base/clock.h"
 #include "content/cleared.h"
 #include "content/content.h"
-#include "service/access_policies.h"
-#include "service/copy_state.h"
-#include "service/http_properties.h"
-#include "service/lease.h"
-#include "service/metadata.h"
+#include "headers/copy_state.h"
+#include "headers/http_properties.h"
+#include "headers/lease.h"
+#include "headers/metadata.h"
 #include "store/key.h"
 
 namespace kyanite::blob {
@@ -33,10 +33,10 @@ struct Container {
   store::SpaceId space = 0;  // The incarnation: where its blobs are.
   Time created;
   Time changed;  // ETag and Last-Modified.
-  service::Metadata metadata;
-  service::StoredLease lease;
+  headers::Metadata metadata;
+  headers::StoredLease lease;
   auth::PublicAccess public_access = auth::PublicAccess::kNone;
-  std::vector<service::StoredPolicy> policies;
+  std::vector<account::StoredPolicy> policies;
 
   template <class Io>
   void fields(Io& io) {
@@ -52,13 +52,13 @@ struct Container {
 
 enum class BlobType : uint8_t { kBlock, kPage, kAppend };
 
-using service::HttpProperties;
+using headers::HttpProperties;
 
 // kInferred is the account's default, never set by a client.
 enum class Tier : uint8_t { kInferred, kHot, kCool, kCold, kArchive, kPremium };
 
-using service::Copy;
-using service::CopyStatus;
+using headers::Copy;
+using headers::CopyStatus;
 
 // Time-based retention of one blob or version.
 struct Immutability {
@@ -80,8 +80,8 @@ struct Blob {
   Time changed;  // ETag and Last-Modified.
   content::Content content;
   HttpProperties http;
-  service::Metadata metadata;
-  service::StoredLease lease;
+  headers::Metadata metadata;
+  headers::StoredLease lease;
   Tier tier = Tier::kInferred;
   Time tier_changed;
   Tier rehydrate_to = Tier::kInferred;  // Set while an archived blob is being brought back,

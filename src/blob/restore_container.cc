@@ -2,7 +2,7 @@
 #include "blob/container.h"
 #include "blob/handlers.h"
 #include "concurrency/etag.h"
-#include "service/deleted.h"
+#include "lifetime/deleted.h"
 
 namespace kyanite::blob {
 
@@ -10,7 +10,7 @@ using service::Call;
 using wire::Code;
 
 Outcome restore_container(Call& call) {
-  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
+  if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   constexpr std::string_view kName = "x-ms-deleted-container-name";
   constexpr std::string_view kVersion = "x-ms-deleted-container-version";
   const auto name = call.headers().find(kName);
@@ -19,8 +19,8 @@ Outcome restore_container(Call& call) {
   if (!version || version->empty()) co_return wire::missing_header(kVersion);
   // A container comes back under the name it had.
   if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
-  co_return co_await service::restore<Container>(
-      call, service::kContainerGraves, container_key(call), *version, Code::kContainerNotFound,
+  co_return co_await lifetime::restore<Container>(
+      call, lifetime::kContainerGraves, container_key(call), *version, Code::kContainerNotFound,
       Code::kContainerAlreadyExists, [&](Container& container) {
         container.changed = concurrency::next_modified(call.now, container.changed);
         return http::Reply(201);

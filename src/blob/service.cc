@@ -7,9 +7,9 @@
 #include "blob/copy_source.h"
 #include "blob/names.h"
 #include "blob/operations.h"
-#include "service/dead_spaces.h"
-#include "service/deleted.h"
-#include "service/directory.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
 #include "wire/date.h"
 
 namespace kyanite::blob {
@@ -73,14 +73,14 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
   co_return acl;
 }
 
-Task<wire::Result<service::SourceObject>> BlobService::source(Call& call) const {
+Task<wire::Result<transfer::SourceObject>> BlobService::source(Call& call) const {
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
   if (auto open = check_key(blob.key_sha256, {}); !open) co_return open.error();
   if (blob.tier == Tier::kArchive) co_return wire::Error(wire::Code::kBlobArchived);
-  service::SourceObject object{found->space, call.target.object, blob.content, {},
-                               blob.changed, blob.http,          blob.metadata};
+  transfer::SourceObject object{found->space, call.target.object, blob.content, {},
+                                blob.changed, blob.http,          blob.metadata};
   object.head = {head_key(call, found->space, found->row), found->record};
   co_return std::move(object);
 }
@@ -88,11 +88,11 @@ Task<wire::Result<service::SourceObject>> BlobService::source(Call& call) const 
 Task<void> BlobService::tend(service::Context& context) const {
   const Time now = context.clock.now();
   for (const auto& [name, account] : context.accounts.all()) {
-    auto buried = co_await service::bury_overdue<Container>(context.store, name,
-                                                            service::kContainerGraves, now);
+    auto buried = co_await lifetime::bury_overdue<Container>(context.store, name,
+                                                             lifetime::kContainerGraves, now);
     if (!buried) log_warning(std::string("blob: deleted containers: ") + describe(buried.error()));
-    auto cleaned = co_await service::clean_dead_spaces(
-        context.store, name, service::kDeadContainersFamily, kRecordsPerCleaning, now);
+    auto cleaned = co_await lifetime::clean_dead_spaces(
+        context.store, name, lifetime::kDeadContainersFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("blob: cleaning: ") + describe(cleaned.error()));
   }
   co_await copy_runner_.resume(context);

@@ -4,25 +4,27 @@
 #include "blob/copy_pending.h"
 #include "blob/patrol.h"
 #include "blob/tag_sweep.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "service/service.h"
+#include "transfer/source_object.h"
 
 namespace kyanite::blob {
 
-class BlobService final : public service::Service {
+class BlobService final : public service::Service, public transfer::Sources {
  public:
   wire::Service kind() const override { return wire::Service::kBlob; }
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
-  Task<wire::Result<service::SourceObject>> source(service::Call& call) const override;
+  const transfer::Sources* sources() const override { return this; }
+  Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
   Task<void> tend(service::Context& context) const override;
 
-  service::CopyRunner& copy_runner() const { return copy_runner_; }
+  transfer::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
   const PendingBlobs pending_blobs_{};
-  mutable service::CopyRunner copy_runner_{pending_blobs_, service::kPendingCopiesFamily};
+  mutable transfer::CopyRunner copy_runner_{pending_blobs_, lifetime::kPendingCopiesFamily};
   // Only tend() uses them, which runs once at a time.
   mutable Patrol patrol_;
   mutable TagSweep tag_sweep_;

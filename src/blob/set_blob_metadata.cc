@@ -5,7 +5,7 @@
 namespace kyanite::blob {
 
 Outcome set_blob_metadata(service::Call& call) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   Rules rules = kWrites;
   rules.keep = Keep::kVersion;

@@ -75,7 +75,7 @@ bool names_content_headers(const Call& call) {
 }  // namespace
 
 Outcome set_blob_properties(Call& call) {
-  auto properties = service::decode_http_properties(call, service::kBlobPropertyHeaders);
+  auto properties = headers::decode_http_properties(call, headers::kBlobPropertyHeaders);
   if (!properties) co_return properties.error();
   auto changes = decode_page_changes(call);
   if (!changes) co_return changes.error();

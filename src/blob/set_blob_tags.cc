@@ -3,7 +3,7 @@
 #include "blob/change_head.h"
 #include "blob/handlers.h"
 #include "blob/tags.h"
-#include "service/body.h"
+#include "transfer/body.h"
 
 namespace kyanite::blob {
 
@@ -18,7 +18,7 @@ constexpr Rules kTagWrites{.use = concurrency::LeaseUse::kExclusive,
 Outcome set_blob_tags(service::Call& call) {
   auto checks = decode_checks(call, kTagWrites);
   if (!checks) co_return checks.error();
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
   auto tags = parse_tags(*body);
   if (!tags) co_return tags.error();

@@ -3,16 +3,16 @@
 #include "blob/handlers.h"
 #include "blob/public_access.h"
 #include "concurrency/etag.h"
-#include "service/body.h"
+#include "transfer/body.h"
 
 namespace kyanite::blob {
 
 Outcome set_container_acl(service::Call& call) {
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body, "racwdxyltfmeopi");
+  auto policies = account::parse_access_policies(*body, "racwdxyltfmeopi");
   if (!policies) co_return policies.error();
   auto edit = [&](Container& container) -> wire::Result<http::Reply> {
     container.public_access = *access;

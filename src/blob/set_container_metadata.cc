@@ -6,7 +6,7 @@
 namespace kyanite::blob {
 
 Outcome set_container_metadata(service::Call& call) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto edit = [&](Container& container) -> wire::Result<http::Reply> {
     container.metadata = *metadata;

@@ -83,7 +83,7 @@ Task<wire::Result<void>> keep_version(Call& call, store::SpaceId space, const Bl
 // Where soft delete is on; else false.
 Task<wire::Result<bool>> keep_soft_deleted(Call& call, store::SpaceId space, const Blob& before,
                                            std::optional<Blob>& after, store::Commit& commit) {
-  auto properties = co_await service::load_properties(call);
+  auto properties = co_await account::load_properties(call);
   if (!properties) co_return properties.error();
   const auto& retention = (*properties)->delete_retention;
   if (!retention.enabled) co_return false;

@@ -23,7 +23,7 @@ Outcome snapshot_blob(service::Call& call) {
   // Where other operations refuse snapshots, this one does not know the parameter.
   if (!call.target.snapshot.empty())
     co_return wire::invalid_query("snapshot", call.target.snapshot);
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto checks = decode_checks(call, kSnapshots);
   if (!checks) co_return checks.error();

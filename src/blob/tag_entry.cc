@@ -4,13 +4,13 @@
 
 #include "base/bytes.h"
 #include "base/started.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "store/fields.h"
 
 namespace kyanite::blob {
 
 store::SpaceId tag_space(std::string_view account) {
-  return service::directory_space("tags/" + std::string(account));
+  return lifetime::directory_space("tags/" + std::string(account));
 }
 
 std::string tag_partition(std::string_view tag, std::string_view value) {

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "blob/blob.h"
 #include "blob/tag_entry.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 
 namespace kyanite::blob {
 
@@ -119,8 +119,8 @@ class Search {
 
 store::Result<std::optional<store::SpaceId>> Search::space_of(const store::View& view,
                                                               const std::string& container) {
-  auto record = view.get(store::Key(service::directory_space(call_.target.account),
-                                    service::kContainersFamily, container));
+  auto record = view.get(store::Key(lifetime::directory_space(call_.target.account),
+                                    lifetime::kContainersFamily, container));
   if (!record) return record.error();
   if (*record == nullptr) return std::optional<store::SpaceId>();
   const auto decoded = store::decode<Container>((*record)->value);

@@ -8,8 +8,8 @@
 #include "blob/tag_entry.h"
 #include "blob/tag_sweep.h"
 #include "blob/test_support.h"
-#include "service/deleted.h"
-#include "service/directory.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
 #include "service/storage.h"
 #include "store/interleaving.h"
 
@@ -65,7 +65,7 @@ class TagIndex : public testing::Test {
     ASSERT_TRUE(RunLoop::run(blobs.around.context.store.commit(std::move(commit))).ok());
   }
   store::SpaceId space_of_box() {
-    const store::Key key(service::directory_space("account"), service::kContainersFamily, "box");
+    const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily, "box");
     auto record = RunLoop::run(blobs.around.context.store.get(key));
     return store::decode<Container>((*record)->value)->space;
   }
@@ -116,7 +116,7 @@ TEST_F(TagIndex, WhatComesBackIsFoundAgain) {
   EXPECT_EQ(blobs.find(kWhere), "one ");
   // The container, too, although another one had its name and the same blob meanwhile.
   ASSERT_EQ(blobs.send({"DELETE", "box", "restype=container"}).outcome(), "202");
-  const auto version = service::deletion_version(blobs.around.clock.now());
+  const auto version = lifetime::deletion_version(blobs.around.clock.now());
   blobs.around.clock.advance_seconds(1);
   ASSERT_EQ(blobs.make_container("box").outcome(), "201");
   EXPECT_EQ(blobs.find(kWhere), "");
@@ -202,15 +202,15 @@ class AllTagsAreIndexed {
   std::string problem() {
     std::string wrong;
     auto looked = store_.look([&](const store::View& view) -> store::Result<void> {
-      const auto directory = service::directory_space("account");
-      for (const auto family : {service::kContainersFamily, service::kDeletedContainersFamily}) {
+      const auto directory = lifetime::directory_space("account");
+      for (const auto family : {lifetime::kContainersFamily, lifetime::kDeletedContainersFamily}) {
         auto cursor = view.scan(store::Range::family(directory, family));
         for (; cursor->valid(); cursor->next()) {
           const auto key = store::Key::from_bytes(std::string(cursor->key()));
           const auto bytes = (*cursor->record())->value;
-          const auto space = family == service::kContainersFamily
+          const auto space = family == lifetime::kContainersFamily
                                  ? store::decode<Container>(bytes)->space
-                                 : store::decode<service::Deleted<Container>>(bytes)->value.space;
+                                 : store::decode<lifetime::Deleted<Container>>(bytes)->value.space;
           wrong += missing(view, key.partition(), space);
         }
       }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <pugixml.hpp>
 
+#include "account/xml_error.h"
 #include "base/bytes.h"
 #include "blob/tag_query.h"
-#include "service/xml_error.h"
 #include "wire/query.h"
 
 namespace kyanite::blob {
@@ -68,14 +68,14 @@ wire::Result<Tags> parse_tags(std::string_view xml) {
   if (const auto parsed = document.load_buffer(xml.data(), xml.size(),
                                                pugi::parse_default | pugi::parse_ws_pcdata_single);
       !parsed) {
-    return service::invalid_xml(xml, static_cast<size_t>(parsed.offset));
+    return account::invalid_xml(xml, static_cast<size_t>(parsed.offset));
   }
   const auto set = document.child("Tags").child("TagSet");
-  if (!set) return service::invalid_xml(xml, 0);
+  if (!set) return account::invalid_xml(xml, 0);
   Tags tags;
   for (const auto& tag : set.children("Tag")) {
     if (!tag.child("Key") || !tag.child("Value"))
-      return service::invalid_xml(xml, static_cast<size_t>(tag.offset_debug()));
+      return account::invalid_xml(xml, static_cast<size_t>(tag.offset_debug()));
     tags.emplace_back(tag.child_value("Key"), tag.child_value("Value"));
   }
   return checked(std::move(tags));

@@ -7,8 +7,8 @@
 
 #include "base/task.h"
 #include "blob/records.h"
+#include "headers/lease.h"
 #include "service/call.h"
-#include "service/lease.h"
 #include "store/key.h"
 #include "store/store.h"
 #include "wire/error.h"
@@ -17,7 +17,7 @@ namespace kyanite::blob {
 
 struct Uncommitted {
   uint64_t id_bytes = 0;  // of the ids of its blocks
-  service::StoredLease lease;
+  headers::StoredLease lease;
 
   // As what Lease Blob and Delete Blob take it for.
   Blob as_blob() const;

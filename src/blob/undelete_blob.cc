@@ -12,7 +12,7 @@ using wire::Code;
 
 Outcome undelete_blob(Call& call) {
   if (auto base = require_base(call); !base) co_return base.error();
-  if (auto none = service::refuse_conditions(call); !none) co_return none.error();
+  if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
   const auto space = container->space;

@@ -57,7 +57,7 @@ Outcome serve_page(Call& call, const std::string& name) {
 Outcome get_page(Call& call) {
   call.version_text = kVersion;
   call.version = *wire::Version::parse(kVersion);
-  auto properties = co_await service::load_properties(call);
+  auto properties = co_await account::load_properties(call);
   if (!properties) co_return properties.error();
   const auto& website = (*properties)->static_website;
   const std::string path = call.target.object;
@@ -107,7 +107,7 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> page_names(std::string_view path, const service::StaticWebsite& website) {
+std::vector<std::string> page_names(std::string_view path, const account::StaticWebsite& website) {
   std::vector<std::string> names;
   const bool directory = path.empty() || path.ends_with('/');
   if (!directory) names.emplace_back(path);
@@ -141,7 +141,7 @@ void WebsiteService::render(const Call& call, const wire::Error& error, http::Re
 
 Task<wire::Result<auth::Acl>> WebsiteService::acl(Call& call) const {
   auth::Acl acl;
-  auto properties = co_await service::load_properties(call);
+  auto properties = co_await account::load_properties(call);
   if (!properties) co_return properties.error();
   if (!(*properties)->static_website.enabled) {
     co_return wire::Error(Code::kResourceNotFound).saying("The account has no static website.");

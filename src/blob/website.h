@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "service/properties.h"
+#include "account/properties.h"
 #include "service/service.h"
 
 namespace kyanite::blob {
@@ -25,6 +25,6 @@ class WebsiteService final : public service::Service {
 
 // The names under which a page is looked for, in order: the blob of that name unless it is a
 // directory's, then the directory's index document.
-std::vector<std::string> page_names(std::string_view path, const service::StaticWebsite& website);
+std::vector<std::string> page_names(std::string_view path, const account::StaticWebsite& website);
 
 }  // namespace kyanite::blob

@@ -24,7 +24,7 @@ TEST(Website, WherePagesAreLookedFor) {
       {"a", "", "", {"a"}},
   };
   for (const auto& each : cases) {
-    service::StaticWebsite website;
+    account::StaticWebsite website;
     website.index_document = each.index;
     website.default_index_path = each.default_path;
     EXPECT_EQ(page_names(each.path, website), each.names) << each.path;

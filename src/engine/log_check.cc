@@ -30,7 +30,7 @@ struct Fragment {
 };
 
 // What a block holds at its beginning, if that is a fragment with the right checksum.
-std::optional<Fragment> parse(std::string_view rest) {
+std::optional<Fragment> parse_fragment(std::string_view rest) {
   if (rest.size() < kHeaderBytes) return std::nullopt;
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(rest[at]); };
   const uint8_t kind = byte(6);
@@ -74,7 +74,7 @@ class LogScan {
   bool take(std::string_view block) {
     size_t at = 0;
     while (!end_ && at + kHeaderBytes <= block.size()) {
-      const auto fragment = parse(block.substr(at));
+      const auto fragment = parse_fragment(block.substr(at));
       if (!fragment) {
         end_ = position_ + at;
         header_.forget();
@@ -85,7 +85,7 @@ class LogScan {
     }
     // Lengths cannot be trusted from here on, so every place is tried.
     for (; end_ && at + kHeaderBytes <= block.size(); ++at) {
-      const auto fragment = parse(block.substr(at));
+      const auto fragment = parse_fragment(block.substr(at));
       const auto writes = fragment ? header_.take(*fragment) : std::nullopt;
       if (writes && writes->first > begun_.first) return false;
     }

@@ -14,7 +14,7 @@ constexpr size_t kFileBytes = 512;
 constexpr size_t kChecksumAt = kFileBytes - sizeof(uint32_t);
 constexpr size_t kEntryBytes = 16;
 constexpr std::string_view kMagic = "KYANLOG1";
-constexpr std::string_view kName = "LOGS";
+constexpr std::string_view kLedgerName = "LOGS";
 // RocksDB has one log a write buffer, so there are never nearly as many.
 constexpr size_t kMostLogs = (kChecksumAt - kMagic.size()) / kEntryBytes;
 
@@ -61,11 +61,11 @@ std::string lost(const std::string& name, uint64_t whole, uint64_t synced) {
 }  // namespace
 
 os::Result<void> LogLedger::create(const std::string& directory) {
-  return os::write_text(directory, std::string(kName), encode({}));
+  return os::write_text(directory, std::string(kLedgerName), encode({}));
 }
 
 Result<std::unique_ptr<LogLedger>, std::string> LogLedger::open(const std::string& directory) {
-  const std::string path = directory + "/" + std::string(kName);
+  const std::string path = directory + "/" + std::string(kLedgerName);
   auto file = os::File::open(path, os::File::Mode::kReadWrite);
   if (!file) return Failure{"its file LOGS cannot be read (" + file.error().what + ")"};
   auto text = os::read_text(path);

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "file/permissions.h"
 #include "file/ranges.h"
-#include "service/conditions.h"
+#include "headers/conditions.h"
 
 namespace kyanite::file {
 
@@ -14,7 +14,7 @@ wire::Result<CopyOrder> decode_copy_order(const Call& call) {
   auto creation = decode_creation(call);
   if (!creation) return creation.error();
   order.creation = std::move(*creation);
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   order.lease_id = std::move(*lease_id);
   auto ignore = decode_flag(call, "x-ms-file-copy-ignore-readonly");
@@ -43,8 +43,8 @@ wire::Result<Creation> make_copy(const Call& call, const CopyOrder& order, const
 
 http::Reply copy_reply(const Entry& copy) {
   http::Reply reply(202);
-  service::encode_changed(reply, copy.changed);
-  service::encode_copy_started(reply, copy.copy);
+  headers::encode_changed(reply, copy.changed);
+  headers::encode_copy_started(reply, copy.copy);
   return reply;
 }
 

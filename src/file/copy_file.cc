@@ -9,7 +9,7 @@
 #include "file/permissions.h"
 #include "file/ranges.h"
 #include "file/source.h"
-#include "service/conditions.h"
+#include "headers/conditions.h"
 
 namespace kyanite::file {
 
@@ -49,7 +49,8 @@ void take_properties(const Call& call, const Entry& from, Entry& copy) {
 
 // The content of the source under a new id, in the form that files have. kConflict when the source
 // has changed meanwhile.
-Task<store::Result<content::Content>> share_content(Call& call, const service::SourceObject& source,
+Task<store::Result<content::Content>> share_content(Call& call,
+                                                    const transfer::SourceObject& source,
                                                     const content::Place& to,
                                                     store::Commit& commit) {
   const auto from = source.place();
@@ -93,7 +94,7 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
     }
     copy.content = *shared;
     copy.copy.source = source.url;
-    copy.copy.status = service::CopyStatus::kSuccess;
+    copy.copy.status = headers::CopyStatus::kSuccess;
     copy.copy.copied = copy.copy.total = copy.content.length;
     copy.copy.completed = call.now;
     creation->reply = copy_reply(copy);

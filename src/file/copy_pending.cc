@@ -11,10 +11,10 @@
 
 namespace kyanite::file {
 
+using headers::CopyStatus;
 using service::Call;
 using service::Context;
-using service::CopyStatus;
-using service::PendingCopy;
+using transfer::PendingCopy;
 using wire::Code;
 
 namespace {
@@ -104,7 +104,7 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
   auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kCreate);
   if (!permission) co_return permission.error();
   const http::Headers& told = source.fetched->headers();
-  PendingCopy note = service::make_note(call, told);
+  PendingCopy note = transfer::make_note(call, told);
   note.space = tree.space();
   auto& runner = static_cast<const FileService&>(*call.service).copy_runner();
   auto make = [&](const Way& way, const Found* before,
@@ -115,9 +115,9 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
     auto noted = co_await runner.note(call.store(), call.target.account, note);
     if (!noted) co_return service::storage_error(noted.error());
     Entry& copy = creation->entry;
-    copy.http = service::foreign_properties(told);
+    copy.http = headers::foreign_properties(told);
     if (copy.metadata.empty()) {
-      if (auto metadata = service::decode_metadata(told)) copy.metadata = std::move(*metadata);
+      if (auto metadata = headers::decode_metadata(told)) copy.metadata = std::move(*metadata);
     }
     copy.smb.permission_key = *permission;
     copy.content.sparse = true;

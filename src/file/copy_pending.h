@@ -4,17 +4,17 @@
 #include <string>
 
 #include "base/task.h"
-#include "service/pending_copy.h"
+#include "transfer/pending_copy.h"
 
 namespace kyanite::file {
 
-class PendingFiles final : public service::CopyDestinations {
+class PendingFiles final : public transfer::CopyDestinations {
  public:
-  Task<store::Result<bool>> progress(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> progress(service::Context& context, const transfer::PendingCopy& copy,
                                      uint64_t copied) const override;
-  Task<store::Result<bool>> complete(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> complete(service::Context& context, const transfer::PendingCopy& copy,
                                      const content::Pieces& pieces, uint64_t length) const override;
-  Task<store::Result<bool>> fail(service::Context& context, const service::PendingCopy& copy,
+  Task<store::Result<bool>> fail(service::Context& context, const transfer::PendingCopy& copy,
                                  const std::string& why) const override;
 };
 

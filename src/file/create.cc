@@ -18,7 +18,7 @@ EntryId new_id() {
 
 wire::Result<CreationOrder> decode_creation(const Call& call) {
   CreationOrder order;
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) return metadata.error();
   order.metadata = std::move(*metadata);
   auto smb = decode_smb_order(call);

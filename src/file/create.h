@@ -6,13 +6,13 @@
 #include <type_traits>
 
 #include "file/entry.h"
-#include "service/metadata.h"
+#include "headers/metadata.h"
 
 namespace kyanite::file {
 
 // What requests say of an entry to be created.
 struct CreationOrder {
-  service::Metadata metadata;
+  headers::Metadata metadata;
   SmbOrder smb;
 };
 wire::Result<CreationOrder> decode_creation(const service::Call& call);

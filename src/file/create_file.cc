@@ -3,8 +3,8 @@
 #include "file/create.h"
 #include "file/permissions.h"
 #include "file/ranges.h"
-#include "service/conditions.h"
-#include "service/upload.h"
+#include "headers/conditions.h"
+#include "transfer/upload.h"
 
 namespace kyanite::file {
 
@@ -14,8 +14,9 @@ using wire::Code;
 namespace {
 
 // Writes the body, if there is one, to the beginning of the new file.
-Task<wire::Result<void>> write_body(Call& call, const Tree& tree, const service::Uploaded& uploaded,
-                                    Entry& file, TreeCommit& commit) {
+Task<wire::Result<void>> write_body(Call& call, const Tree& tree,
+                                    const transfer::Uploaded& uploaded, Entry& file,
+                                    TreeCommit& commit) {
   if (uploaded.length == 0) co_return wire::Result<void>();
   auto written = co_await content::overwrite(call.store(), commit.commit(), content_place(tree),
                                              file.content, 0, uploaded.length, uploaded.pieces);
@@ -33,16 +34,16 @@ Outcome create_file(Call& call) {
   if (!*size) co_return wire::missing_header(kFileSizeHeader);
   auto order = decode_creation(call);
   if (!order) co_return order.error();
-  auto http = service::decode_http_properties(call, service::kFilePropertyHeaders);
+  auto http = headers::decode_http_properties(call, headers::kFilePropertyHeaders);
   if (!http) co_return http.error();
   if (http->content_type.empty()) http->content_type = kDefaultContentType;
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
   auto permission = co_await settle_permission(call, tree->space(), PermissionUse::kCreate);
   if (!permission) co_return permission.error();
-  auto uploaded = co_await service::receive_body(call, kMaxRangeWrite, service::Md5::kWhenSent);
+  auto uploaded = co_await transfer::receive_body(call, kMaxRangeWrite, transfer::Md5::kWhenSent);
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length > **size)
     co_return wire::invalid_header(kFileSizeHeader, call.headers().get(kFileSizeHeader));
@@ -61,8 +62,8 @@ Outcome create_file(Call& call) {
     auto written = co_await write_body(call, *tree, *uploaded, file, commit);
     if (!written) co_return written.error();
     creation.reply = changed_reply(call, 201, file, way.parent());
-    if (uploaded->length > 0) service::encode_hash(creation.reply, *uploaded);
-    service::encode_structured(creation.reply, *uploaded);
+    if (uploaded->length > 0) transfer::encode_hash(creation.reply, *uploaded);
+    transfer::encode_structured(creation.reply, *uploaded);
     co_return creation;
   };
   co_return co_await create_entry(call, *tree, *path, make);

@@ -6,7 +6,7 @@
 #include "file/handlers.h"
 #include "file/permissions.h"
 #include "file/share.h"
-#include "service/body.h"
+#include "transfer/body.h"
 
 namespace kyanite::file {
 
@@ -39,7 +39,7 @@ wire::Result<std::string> parse(const std::string& body) {
 
 Outcome create_permission(Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
-  auto body = co_await service::read_body(call, kMaxBody);
+  auto body = co_await transfer::read_body(call, kMaxBody);
   if (!body) co_return body.error();
   auto sddl = parse(*body);
   if (!sddl) co_return sddl.error();

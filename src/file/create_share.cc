@@ -2,8 +2,8 @@
 #include "file/handlers.h"
 #include "file/share.h"
 #include "file/share_properties.h"
-#include "service/changed.h"
-#include "service/deleted.h"
+#include "headers/changed.h"
+#include "lifetime/deleted.h"
 
 namespace kyanite::file {
 
@@ -11,18 +11,18 @@ Outcome create_share(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto properties = decode_new_share(call);
   if (!properties) co_return properties.error();
-  auto kept = co_await service::is_name_kept<Share>(call, service::kShareGraves);
+  auto kept = co_await lifetime::is_name_kept<Share>(call, lifetime::kShareGraves);
   if (!kept) co_return kept.error();
   if (*kept) co_return wire::Error(wire::Code::kShareBeingDeleted);
   auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
     if (share) return wire::Error(wire::Code::kShareAlreadyExists);
     share.emplace();
-    share->space = service::new_space();
+    share->space = lifetime::new_space();
     share->created = call.now;
     share->changed = call.now;
     share->properties = *properties;
     http::Reply reply(201);
-    service::encode_changed(reply, share->changed);
+    headers::encode_changed(reply, share->changed);
     return reply;
   };
   co_return co_await service::update<Share>(call, share_key(call), decide);

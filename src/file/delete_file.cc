@@ -1,7 +1,7 @@
 // Delete File: DELETE /{share}/{path}
 #include "file/entry.h"
 #include "file/handlers.h"
-#include "service/conditions.h"
+#include "headers/conditions.h"
 
 namespace kyanite::file {
 
@@ -11,7 +11,7 @@ using wire::Code;
 Outcome delete_file(Call& call) {
   auto path = decode_path(call);
   if (!path) co_return path.error();
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();

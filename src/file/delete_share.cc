@@ -13,7 +13,7 @@
 #include "file/handlers.h"
 #include "file/service.h"
 #include "file/share.h"
-#include "service/deleted.h"
+#include "lifetime/deleted.h"
 
 namespace kyanite::file {
 
@@ -39,7 +39,7 @@ wire::Result<void> check_lease(const Call& call, const Leased& leased,
                                const std::optional<std::string>& lease_id) {
   auto use = concurrency::check_lease_use(leased.lease, lease_id, concurrency::LeaseUse::kExclusive,
                                           call.now);
-  if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+  if (!use) return headers::lease_use_error(use.error(), headers::Leased::kShare);
   return {};
 }
 
@@ -122,8 +122,8 @@ Outcome delete_whole(Call& call, const std::optional<std::string>& lease_id, Sna
   store::Commit commit;
   commit.guards.push_back({key, loaded->record});
   commit.writes.push_back({key, nullptr});
-  service::leave_remains(call, service::kShareGraves, share, call.settings().share_retention_days,
-                         commit);
+  lifetime::leave_remains(call, lifetime::kShareGraves, share, call.settings().share_retention_days,
+                          commit);
   auto done = co_await call.store().commit(std::move(commit));
   if (!done) co_return service::storage_error(done.error());
   open_files(call).force_close_share(share.space);
@@ -133,7 +133,7 @@ Outcome delete_whole(Call& call, const std::optional<std::string>& lease_id, Sna
 }  // namespace
 
 Outcome delete_share(Call& call) {
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto option = decode_snapshots(call);
   if (!option) co_return option.error();

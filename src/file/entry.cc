@@ -2,7 +2,7 @@
 
 #include "concurrency/etag.h"
 #include "file/versions.h"
-#include "service/conditions.h"
+#include "headers/conditions.h"
 
 namespace kyanite::file {
 
@@ -12,12 +12,12 @@ using wire::Code;
 wire::Result<void> check_entry(const Call& call, const Rules& rules,
                                const std::optional<std::string>& lease_id, const Entry* entry) {
   if (rules.use) {
-    const service::StoredLease lease = entry != nullptr ? entry->lease : service::StoredLease();
+    const headers::StoredLease lease = entry != nullptr ? entry->lease : headers::StoredLease();
     if (auto use = concurrency::check_lease_use(lease, lease_id, *rules.use, call.now); !use)
-      return service::lease_use_error(use.error(), service::Leased::kFile);
+      return headers::lease_use_error(use.error(), headers::Leased::kFile);
   }
   if (entry == nullptr || !rules.writes) return {};
-  if (entry->copy.status == service::CopyStatus::kPending)
+  if (entry->copy.status == headers::CopyStatus::kPending)
     return wire::Error(Code::kPendingCopyOperation);
   if ((entry->smb.attributes & kReadOnlyAttribute) != 0 && !rules.ignores_read_only)
     return wire::Error(Code::kReadOnlyAttribute);
@@ -25,7 +25,7 @@ wire::Result<void> check_entry(const Call& call, const Rules& rules,
 }
 
 Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation) {
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto located = co_await locate(call, Kind::kFile);
   if (!located) co_return located.error();
@@ -58,7 +58,7 @@ void touch(const Call& call, Entry& entry) {
 
 http::Reply changed_reply(const Call& call, int status, const Entry& entry, EntryId parent) {
   http::Reply reply(status);
-  service::encode_changed(reply, entry.changed);
+  headers::encode_changed(reply, entry.changed);
   reply.header("x-ms-request-server-encrypted", "true");
   encode_smb(reply, call, entry, parent);
   return reply;
@@ -66,15 +66,15 @@ http::Reply changed_reply(const Call& call, int status, const Entry& entry, Entr
 
 void encode_file(http::Reply& reply, const Call& call, const Located& located) {
   const Entry& file = *located.found.entry;
-  service::encode_changed(reply, file.changed);
-  service::encode_http_properties(reply, call, file.http);
+  headers::encode_changed(reply, file.changed);
+  headers::encode_http_properties(reply, call, file.http);
   reply.header("x-ms-type", "File").header("x-ms-server-encrypted", "true");
   encode_smb(reply, call, file, located.found.parent);
   // Leases are of the file as it is now.
   if (call.version >= kFileLeases && !located.tree.shown)
-    service::encode_lease(reply, file.lease, call.now);
-  service::encode_copy(reply, file.copy);
-  service::encode_metadata(reply, file.metadata);
+    headers::encode_lease(reply, file.lease, call.now);
+  headers::encode_copy(reply, file.copy);
+  headers::encode_metadata(reply, file.metadata);
 }
 
 }  // namespace kyanite::file

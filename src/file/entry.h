@@ -13,8 +13,8 @@
 #include "file/service.h"
 #include "file/smb_properties.h"
 #include "file/tree.h"
+#include "headers/changed.h"
 #include "service/call.h"
-#include "service/changed.h"
 #include "wire/error.h"
 
 namespace kyanite::file {
@@ -51,7 +51,7 @@ template <class Edit>
 Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
   auto path = decode_path(call);
   if (!path) co_return path.error();
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();

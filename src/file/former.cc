@@ -6,7 +6,7 @@
 #include "content/content.h"
 #include "content/graves.h"
 #include "file/records.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "service/storage.h"
 #include "store/fields.h"
 
@@ -30,7 +30,7 @@ Task<store::Result<std::vector<store::SpaceId>>> list_spaces(store::Store& store
                                                              std::string_view account) {
   std::vector<store::SpaceId> spaces;
   const auto range =
-      store::Range::family(service::directory_space(account), service::kSharesFamily);
+      store::Range::family(lifetime::directory_space(account), lifetime::kSharesFamily);
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     auto record = cursor.record();
     if (!record) return record.error();

@@ -3,7 +3,7 @@
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/ranges.h"
-#include "service/download.h"
+#include "transfer/download.h"
 
 namespace kyanite::file {
 
@@ -14,7 +14,7 @@ namespace {
 
 // One attempt; nothing when the file was changed between its record and its content being read.
 Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
-                                                            const service::Download& wanted) {
+                                                            const transfer::Download& wanted) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
   const Entry& file = *located->found.entry;
@@ -28,7 +28,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
   }
   const auto place = content_place(located->tree);
   const auto head = located->found.guard();
-  auto attached = co_await service::attach_content(call, reply, wanted, place, file.content, head);
+  auto attached = co_await transfer::attach_content(call, reply, wanted, place, file.content, head);
   if (!attached) co_return attached.error();
   if (!*attached) co_return std::optional<http::Reply>();
   co_return std::optional<http::Reply>(std::move(reply));
@@ -37,7 +37,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
 }  // namespace
 
 Outcome get_file(Call& call) {
-  auto wanted = service::decode_download(call);
+  auto wanted = transfer::decode_download(call);
   if (!wanted) co_return wanted.error();
   service::Tries tries(call);
   while (tries.another()) {
@@ -63,8 +63,8 @@ Outcome get_file_metadata(Call& call) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFileMetadata);
   if (!located) co_return located.error();
   http::Reply reply(200);
-  service::encode_changed(reply, located->found.entry->changed);
-  service::encode_metadata(reply, located->found.entry->metadata);
+  headers::encode_changed(reply, located->found.entry->changed);
+  headers::encode_metadata(reply, located->found.entry->metadata);
   co_return reply;
 }
 

@@ -1,7 +1,7 @@
 // Get Share ACL: GET or HEAD /{share}?restype=share&comp=acl
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/changed.h"
+#include "headers/changed.h"
 
 namespace kyanite::file {
 
@@ -10,10 +10,10 @@ Outcome get_share_acl(service::Call& call) {
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
   http::Reply reply(200);
-  service::encode_changed(reply, (*share)->changed);
+  headers::encode_changed(reply, (*share)->changed);
   reply.header("Content-Type", "application/xml");
   reply.body =
-      service::write_access_policies({(*share)->policies.begin(), (*share)->policies.end()});
+      account::write_access_policies({(*share)->policies.begin(), (*share)->policies.end()});
   co_return reply;
 }
 

@@ -3,7 +3,7 @@
 #include "file/handlers.h"
 #include "file/share.h"
 #include "file/share_properties.h"
-#include "service/changed.h"
+#include "headers/changed.h"
 #include "service/operation.h"
 
 namespace kyanite::file {
@@ -14,15 +14,15 @@ Outcome get_share_properties(service::Call& call) {
   if (call.target.snapshot.empty()) {
     auto share = co_await read_share(call);
     if (!share) co_return share.error();
-    service::encode_changed(reply, (*share)->changed);
-    service::encode_metadata(reply, (*share)->properties.metadata);
+    headers::encode_changed(reply, (*share)->changed);
+    headers::encode_metadata(reply, (*share)->properties.metadata);
     if (!only_metadata) encode_share_properties(reply, call, **share);
     co_return reply;
   }
   auto snapshot = co_await read_snapshot(call);
   if (!snapshot) co_return snapshot.error();
-  service::encode_changed(reply, snapshot->changed);
-  service::encode_metadata(reply, snapshot->properties.metadata);
+  headers::encode_changed(reply, snapshot->changed);
+  headers::encode_metadata(reply, snapshot->properties.metadata);
   if (!only_metadata) encode_snapshot_properties(reply, call, *snapshot);
   co_return reply;
 }

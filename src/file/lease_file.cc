@@ -1,20 +1,20 @@
 // Lease File: PUT /{share}/{path}?comp=lease
 #include "file/entry.h"
 #include "file/handlers.h"
-#include "service/lease.h"
+#include "headers/lease.h"
 
 namespace kyanite::file {
 
+using headers::LeaseAction;
 using service::Call;
-using service::LeaseAction;
 
 Outcome lease_file(Call& call) {
-  auto action = service::decode_lease_action(call, concurrency::kFileLeaseRules);
+  auto action = headers::decode_lease_action(call, concurrency::kFileLeaseRules);
   if (!action) co_return action.error();
   auto edit = [&](Entry& file, store::Commit&, const Located&) -> wire::Result<http::Reply> {
     auto reply =
-        service::apply_lease_action(*action, file.lease, concurrency::kFileLeaseRules, call.now);
-    if (reply) service::encode_changed(*reply, file.changed);
+        headers::apply_lease_action(*action, file.lease, concurrency::kFileLeaseRules, call.now);
+    if (reply) headers::encode_changed(*reply, file.changed);
     return reply;
   };
   // The id of a lease operation is judged by the lease itself. Only a lease that begins can be in

@@ -1,25 +1,25 @@
 // Lease Share: PUT /{share}?restype=share&comp=lease, of a share or of a snapshot
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/changed.h"
-#include "service/lease.h"
+#include "headers/changed.h"
+#include "headers/lease.h"
 
 namespace kyanite::file {
 
 namespace {
 template <class Leased>
-wire::Result<http::Reply> apply(const service::LeaseAction& action, Leased& leased, Time now) {
+wire::Result<http::Reply> apply(const headers::LeaseAction& action, Leased& leased, Time now) {
   auto reply =
-      service::apply_lease_action(action, leased.lease, concurrency::kShareLeaseRules, now);
+      headers::apply_lease_action(action, leased.lease, concurrency::kShareLeaseRules, now);
   if (!reply) return reply;
-  service::encode_changed(*reply, leased.changed);
-  if (action.kind == service::LeaseAction::Kind::kRelease)
+  headers::encode_changed(*reply, leased.changed);
+  if (action.kind == headers::LeaseAction::Kind::kRelease)
     reply->header("x-ms-lease-time", uint64_t{0});
   return reply;
 }
 
 // One attempt. Guarded by the share's state: a share whose snapshots are leased is not deleted.
-Outcome lease_snapshot(service::Call& call, const service::LeaseAction& action) {
+Outcome lease_snapshot(service::Call& call, const headers::LeaseAction& action) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto space = (*share)->space;
@@ -42,7 +42,7 @@ Outcome lease_snapshot(service::Call& call, const service::LeaseAction& action) 
 }  // namespace
 
 Outcome lease_share(service::Call& call) {
-  auto action = service::decode_lease_action(call, concurrency::kShareLeaseRules);
+  auto action = headers::decode_lease_action(call, concurrency::kShareLeaseRules);
   if (!action) co_return action.error();
   if (call.target.snapshot.empty()) {
     auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {

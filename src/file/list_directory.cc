@@ -11,8 +11,8 @@
 #include "file/permissions.h"
 #include "file/shown_entries.h"
 #include "file/versions.h"
-#include "service/document.h"
-#include "service/listing.h"
+#include "transfer/document.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/query.h"
 #include "wire/xml.h"
@@ -58,7 +58,7 @@ void write_entry(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   const std::string_view tag = entry.directory ? "Directory" : "File";
   xml.open(tag);
   if (shows.encoded_names) {
-    service::write_encodable(xml, "Name", entry.name);
+    transfer::write_encodable(xml, "Name", entry.name);
   } else {
     xml.element("Name", entry.name);
   }
@@ -72,9 +72,9 @@ void write_entry(wire::XmlWriter& xml, const Shows& shows, const Entry& entry) {
   xml.close(tag);
 }
 
-class EntryList final : public service::Document {
+class EntryList final : public transfer::Document {
  public:
-  EntryList(const Call& call, service::Page page, const Shows& shows, Located located)
+  EntryList(const Call& call, transfer::Page page, const Shows& shows, Located located)
       : endpoint_(call.endpoint),
         share_(call.target.container),
         snapshot_(call.target.snapshot),
@@ -96,28 +96,28 @@ class EntryList final : public service::Document {
     } else {
       xml.attribute("DirectoryPath", path_);
     }
-    service::write_page(xml, page_, shows_.encoded_names);
+    transfer::write_page(xml, page_, shows_.encoded_names);
     if (shows_.ids) xml.element("DirectoryId", located_.found.entry->id);
     xml.open("Entries");
   }
-  store::Result<service::Progress> write_entries(const service::Part& part,
-                                                 const service::Progress& from) const override {
+  store::Result<transfer::Progress> write_entries(const transfer::Part& part,
+                                                  const transfer::Progress& from) const override {
     ShownEntries entries(part.view, located_.tree, located_.found.entry->id, fold(page_.prefix),
                          from.next.empty() ? page_.start : from.next);
     uint64_t count = from.entries;
     while (true) {
       auto entry = entries.next();
       if (!entry) return entry.error();
-      if (!*entry) return service::Progress{"", count, true};
+      if (!*entry) return transfer::Progress{"", count, true};
       if (delete_pending_.contains((*entry)->id)) continue;
       const bool page_is_full = count == page_.most;
       if (page_is_full || (part.is_enough() && count > from.entries))
-        return service::Progress{fold((*entry)->name), count, page_is_full};
+        return transfer::Progress{fold((*entry)->name), count, page_is_full};
       write_entry(part.xml, shows_, **entry);
       ++count;
     }
   }
-  void close(wire::XmlWriter& xml, const service::Progress& end) const override {
+  void close(wire::XmlWriter& xml, const transfer::Progress& end) const override {
     xml.close("Entries").element("NextMarker", end.next_marker()).close("EnumerationResults");
   }
 
@@ -126,14 +126,14 @@ class EntryList final : public service::Document {
   const std::string share_;
   const std::string snapshot_;
   const std::string path_;
-  const service::Page page_;
+  const transfer::Page page_;
   const Shows shows_;
   const Located located_;
   std::unordered_set<EntryId> delete_pending_;
 };
 
 wire::Result<Shows> decode_shows(const Call& call) {
-  auto include = service::decode_include(call, kIncludes);
+  auto include = transfer::decode_include(call, kIncludes);
   if (!include) return include.error();
   return Shows{call.version >= kIdsInLists,        include->contains("timestamps"),
                include->contains("etag"),          include->contains("attributes"),
@@ -143,7 +143,7 @@ wire::Result<Shows> decode_shows(const Call& call) {
 }  // namespace
 
 Outcome list_directory(Call& call) {
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
   auto shows = decode_shows(call);
   if (!shows) co_return shows.error();
@@ -152,7 +152,7 @@ Outcome list_directory(Call& call) {
   if (!located) co_return located.error();
   auto list =
       std::make_unique<const EntryList>(call, std::move(*page), *shows, std::move(*located));
-  co_return co_await service::reply_with_document(call, std::move(list));
+  co_return co_await transfer::reply_with_document(call, std::move(list));
 }
 
 }  // namespace kyanite::file

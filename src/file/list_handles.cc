@@ -3,7 +3,7 @@
 #include "file/handlers.h"
 #include "file/handles.h"
 #include "file/service.h"
-#include "service/listing.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
 
@@ -41,7 +41,7 @@ void write_handle(wire::XmlWriter& xml, const Call& call, const Handle& handle) 
 }  // namespace
 
 Outcome list_handles(Call& call) {
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
   const auto after = page->start.empty() ? std::optional<HandleId>(0) : parse_uint(page->start);
   if (!after) co_return wire::invalid_query("marker", *page->marker_text);
@@ -53,11 +53,11 @@ Outcome list_handles(Call& call) {
   std::string next;
   if (handles.size() > page->most) {
     handles.pop_back();
-    next = service::write_marker(std::to_string(handles.back().id));
+    next = transfer::write_marker(std::to_string(handles.back().id));
   }
   wire::XmlWriter xml;
   xml.open("EnumerationResults");
-  service::write_page(xml, *page);
+  transfer::write_page(xml, *page);
   xml.open("Entries");
   for (const Handle& handle : handles) write_handle(xml, call, handle);
   xml.close("Entries").element("NextMarker", next).close("EnumerationResults");

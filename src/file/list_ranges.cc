@@ -6,14 +6,14 @@
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/ranges.h"
-#include "service/range.h"
+#include "headers/range.h"
 #include "wire/date.h"
 #include "wire/xml.h"
 
 namespace kyanite::file {
 
+using headers::Span;
 using service::Call;
-using service::Span;
 using wire::Code;
 
 namespace {
@@ -104,13 +104,13 @@ std::string write_ranges(const content::ByteRuns& runs) {
 }
 
 Outcome answer(Call& call) {
-  const auto range = service::decode_read_range(call);
+  const auto range = headers::decode_read_range(call);
   auto located = co_await read_file(call, concurrency::FileOperation::kListRanges);
   if (!located) co_return located.error();
   const uint64_t length = located->found.entry->content.length;
   Span span{0, length};
   if (range) {
-    const auto clipped = service::clip(*range, length);
+    const auto clipped = headers::clip(*range, length);
     if (!clipped) co_return wire::Error(Code::kInvalidRange);
     span = *clipped;
   }
@@ -129,7 +129,7 @@ Outcome answer(Call& call) {
     runs = content::written(*pieces);
   }
   http::Reply reply(200);
-  service::encode_changed(reply, located->found.entry->changed);
+  headers::encode_changed(reply, located->found.entry->changed);
   reply.header("x-ms-content-length", length).header("Content-Type", "application/xml");
   reply.body = write_ranges(by_sectors(runs, span));
   co_return reply;

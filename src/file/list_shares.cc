@@ -6,9 +6,9 @@
 #include "file/handlers.h"
 #include "file/share.h"
 #include "file/share_properties.h"
-#include "service/deleted.h"
-#include "service/directory.h"
-#include "service/listing.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
+#include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
 
@@ -18,7 +18,7 @@ using service::Call;
 
 namespace {
 
-using Listed = service::Listed<Share>;
+using Listed = lifetime::Listed<Share>;
 
 constexpr std::string_view kNilGuid = "00000000-0000-0000-0000-000000000000";
 
@@ -38,18 +38,18 @@ class ShareList {
     bool metadata, snapshots, deleted;
   };
 
-  ShareList(const Call& call, const service::Page& page, Include include)
+  ShareList(const Call& call, const transfer::Page& page, Include include)
       : call_(call), page_(page), include_(include) {
     xml_.open("EnumerationResults").attribute("ServiceEndpoint", call.endpoint);
-    service::write_page(xml_, page);
+    transfer::write_page(xml_, page);
     xml_.open("Shares");
   }
 
   // Where the page begins.
-  service::Walk walk() const {
+  lifetime::Walk walk() const {
     const auto deleted =
-        include_.deleted ? std::optional(service::kDeletedSharesFamily) : std::nullopt;
-    return {service::kSharesFamily, deleted, page_.prefix,
+        include_.deleted ? std::optional(lifetime::kDeletedSharesFamily) : std::nullopt;
+    return {lifetime::kSharesFamily, deleted, page_.prefix,
             page_.start.substr(0, page_.start.find('\0'))};
   }
 
@@ -67,7 +67,7 @@ class ShareList {
   }
 
   std::string finish() {
-    const std::string marker = next_.empty() ? "" : service::write_marker(next_);
+    const std::string marker = next_.empty() ? "" : transfer::write_marker(next_);
     xml_.close("Shares").element("NextMarker", marker).close("EnumerationResults");
     return xml_.take();
   }
@@ -103,7 +103,7 @@ class ShareList {
     xml_.open("Properties");
     write_snapshot_properties(xml_, call_, snapshot);
     xml_.close("Properties");
-    if (include_.metadata) service::write_metadata(xml_, snapshot.properties.metadata);
+    if (include_.metadata) headers::write_metadata(xml_, snapshot.properties.metadata);
     xml_.close("Share");
   }
 
@@ -112,14 +112,14 @@ class ShareList {
     listed.value.lease.id = kNilGuid;
     listed.value.lease.break_ends = listed.deletion->deleted;
     xml_.open("Share").element("Name", listed.name).element("Deleted", "true");
-    xml_.element("Version", service::deletion_version(listed.deletion->deleted));
+    xml_.element("Version", lifetime::deletion_version(listed.deletion->deleted));
     xml_.open("Properties");
     write_share_properties(xml_, call_, listed.value);
     xml_.element("DeletedTime", wire::http_date(listed.deletion->deleted));
     xml_.element("RemainingRetentionDays",
-                 service::remaining_days(listed.deletion->removal, call_.now));
+                 lifetime::remaining_days(listed.deletion->removal, call_.now));
     xml_.close("Properties");
-    if (include_.metadata) service::write_metadata(xml_, listed.value.properties.metadata);
+    if (include_.metadata) headers::write_metadata(xml_, listed.value.properties.metadata);
     xml_.close("Share");
   }
 
@@ -127,12 +127,12 @@ class ShareList {
     xml_.open("Share").element("Name", listed.name).open("Properties");
     write_share_properties(xml_, call_, listed.value);
     xml_.close("Properties");
-    if (include_.metadata) service::write_metadata(xml_, listed.value.properties.metadata);
+    if (include_.metadata) headers::write_metadata(xml_, listed.value.properties.metadata);
     xml_.close("Share");
   }
 
   const Call& call_;
-  const service::Page& page_;
+  const transfer::Page& page_;
   const Include include_;
   wire::XmlWriter xml_;
   uint64_t count_ = 0;
@@ -142,16 +142,16 @@ class ShareList {
 }  // namespace
 
 Outcome list_shares(Call& call) {
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
-  auto include = service::decode_include(call, {"metadata", "snapshots", "deleted"});
+  auto include = transfer::decode_include(call, {"metadata", "snapshots", "deleted"});
   if (!include) co_return include.error();
   ShareList list(call, *page,
                  {include->contains("metadata"), include->contains("snapshots"),
                   include->contains("deleted")});
   const auto see = [&](Listed& listed, const store::View& view) { return list.add(listed, view); };
   auto walk = list.walk();
-  auto done = co_await service::walk_directory<Share>(call, std::move(walk), see);
+  auto done = co_await lifetime::walk_directory<Share>(call, std::move(walk), see);
   if (!done) co_return service::storage_error(done.error());
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");

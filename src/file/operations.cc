@@ -1,9 +1,9 @@
 // The operation table of the File service.
 #include "file/operations.h"
 
+#include "account/properties.h"
+#include "account/user_delegation_key.h"
 #include "file/handlers.h"
-#include "service/properties.h"
-#include "service/user_delegation_key.h"
 
 namespace kyanite::file {
 
@@ -48,9 +48,9 @@ constexpr Need file_delete{.resource_type = 'o', .account_sas = "d", .service_sa
 constexpr Operation kOperations[] = {
     // The service.
     {"List Shares", "Service_ListSharesSegment", "GET", Level::kService, "", "list", {}, account_list, list_shares},
-    {"Get File Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, service::get_service_properties},
-    {"Set File Service Properties", "Service_SetProperties", "PUT", Level::kService, "service", "properties", {}, account_write, service::set_service_properties},
-    {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, service::get_user_delegation_key},
+    {"Get File Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, account::get_service_properties},
+    {"Set File Service Properties", "Service_SetProperties", "PUT", Level::kService, "service", "properties", {}, account_write, account::set_service_properties},
+    {"Get User Delegation Key", "Service_GetUserDelegationKey", "POST", Level::kService, "service", "userdelegationkey", {}, delegation, account::get_user_delegation_key},
 
     // Shares.
     {"Create Share", "Share_Create", "PUT", Level::kContainer, "share", "", {}, share_create, create_share},

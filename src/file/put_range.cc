@@ -12,7 +12,7 @@ Outcome put_range(Call& call) {
   if (!range) co_return range.error();
   if (range->count > kMaxRangeWrite) co_return wire::Error(Code::kRequestBodyTooLarge);
   // The reply always tells the MD5.
-  auto uploaded = co_await service::receive_body(call, kMaxRangeWrite, service::Md5::kAlways);
+  auto uploaded = co_await transfer::receive_body(call, kMaxRangeWrite, transfer::Md5::kAlways);
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length != range->count)
     co_return wire::invalid_header("Content-Length", call.headers().get("Content-Length"));

@@ -8,7 +8,7 @@
 namespace kyanite::file {
 
 using service::Call;
-using service::Uploaded;
+using transfer::Uploaded;
 using wire::Code;
 
 namespace {
@@ -24,22 +24,23 @@ wire::Result<void> check_crc64_conditions(const Call& call, uint64_t crc64) {
 }
 
 // One attempt; nothing when the source was changed while it was read.
-Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const service::ByteRange& range,
-                                                     const service::Claims& claims) {
+Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const headers::ByteRange& range,
+                                                     const transfer::Claims& claims) {
   auto source = co_await open_source(call, SourceTrust::kNone, range);
   if (!source) co_return source.error();
-  service::Hashes hashes(!claims.md5.empty());
+  transfer::Hashes hashes(!claims.md5.empty());
   if (!source->is_local()) {
     auto received =
-        co_await service::receive_source(call, *source->fetched, range, kMaxRangeWrite, hashes);
+        co_await transfer::receive_source(call, *source->fetched, range, kMaxRangeWrite, hashes);
     if (!received) co_return received.error();
     co_return std::optional<Uploaded>(std::move(*received));
   }
   const auto& object = source->object;
-  const auto span = service::clip(range, object.content.length);
+  const auto span = headers::clip(range, object.content.length);
   if (!span) co_return source_error(Code::kInvalidRange);
   const auto place = object.place();
-  co_return co_await service::share_source(call, place, object.content, object.head, *span, hashes);
+  co_return co_await transfer::share_source(call, place, object.content, object.head, *span,
+                                            hashes);
 }
 
 }  // namespace
@@ -48,12 +49,12 @@ Outcome put_range_from_url(Call& call) {
   auto range = decode_write_range(call);
   if (!range) co_return range.error();
   if (range->count > kMaxRangeWrite) co_return wire::Error(Code::kRequestBodyTooLarge);
-  auto from = service::decode_source_range(call);
+  auto from = headers::decode_source_range(call);
   if (!from) co_return from.error();
   if (!*from) co_return wire::missing_header("x-ms-source-range");
   if (!(*from)->last || *(*from)->last - (*from)->first + 1 != range->count)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
-  auto claims = service::decode_claims(call, service::kSourceClaims);
+  auto claims = transfer::decode_claims(call, transfer::kSourceClaims);
   if (!claims) co_return claims.error();
   service::Tries tries(call);
   while (tries.another()) {
@@ -61,7 +62,7 @@ Outcome put_range_from_url(Call& call) {
     if (!taken) co_return taken.error();
     if (!*taken) continue;
     const Uploaded& uploaded = **taken;
-    auto truthful = service::check_claims(*claims, uploaded.md5, uploaded.crc64);
+    auto truthful = transfer::check_claims(*claims, uploaded.md5, uploaded.crc64);
     if (!truthful) co_return truthful.error();
     if (auto met = check_crc64_conditions(call, uploaded.crc64); !met) co_return met.error();
     if (uploaded.length != range->count) {

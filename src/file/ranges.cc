@@ -8,8 +8,8 @@
 
 namespace kyanite::file {
 
+using headers::Span;
 using service::Call;
-using service::Span;
 using wire::Code;
 
 wire::Result<std::optional<uint64_t>> decode_file_size(const Call& call) {
@@ -26,7 +26,7 @@ wire::Result<std::optional<uint64_t>> decode_file_size(const Call& call) {
 }
 
 wire::Result<Span> decode_write_range(const Call& call) {
-  auto range = service::decode_range(call);
+  auto range = headers::decode_range(call);
   if (!range) return range.error();
   if (!*range) return wire::missing_header("x-ms-range");
   const auto& [first, last] = **range;
@@ -79,7 +79,7 @@ Task<store::Result<void>> clear(Call& call, store::Commit& commit, const content
 
 }  // namespace
 
-Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
+Outcome write_range(Call& call, Span range, const transfer::Uploaded* uploaded) {
   constexpr std::string_view kWritten = "x-ms-file-last-write-time";
   const auto mode = call.headers().get(kWritten);
   const bool preserve = equals_ignoring_case(mode, "preserve");
@@ -106,10 +106,10 @@ Outcome write_range(Call& call, Span range, const service::Uploaded* uploaded) {
     file.smb.changed = call.now;
     if (!preserve) file.smb.written = call.now;
     http::Reply reply(201);
-    service::encode_changed(reply, file.changed);
+    headers::encode_changed(reply, file.changed);
     if (uploaded != nullptr) {
-      service::encode_hash(reply, *uploaded);
-      service::encode_structured(reply, *uploaded);
+      transfer::encode_hash(reply, *uploaded);
+      transfer::encode_structured(reply, *uploaded);
       reply.header("x-ms-request-server-encrypted", "true");
     }
     if (call.version >= kLastWriteModes) reply.header(kWritten, wire::iso_date(file.smb.written));

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "file/entry.h"
-#include "service/range.h"
-#include "service/upload.h"
+#include "headers/range.h"
+#include "transfer/upload.h"
 
 namespace kyanite::file {
 
@@ -23,9 +23,9 @@ inline constexpr std::string_view kDefaultContentType = "application/octet-strea
 wire::Result<std::optional<uint64_t>> decode_file_size(const service::Call& call);
 
 // The range to write: both its ends are required.
-wire::Result<service::Span> decode_write_range(const service::Call& call);
+wire::Result<headers::Span> decode_write_range(const service::Call& call);
 
 // Writes the pieces of `uploaded` (from offset 0 of the range on) or, when it is null, zeros.
-Outcome write_range(service::Call& call, service::Span range, const service::Uploaded* uploaded);
+Outcome write_range(service::Call& call, headers::Span range, const transfer::Uploaded* uploaded);
 
 }  // namespace kyanite::file

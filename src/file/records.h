@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "account/access_policies.h"
 #include "base/clock.h"
 #include "content/cleared.h"
 #include "content/content.h"
-#include "service/access_policies.h"
-#include "service/copy_state.h"
-#include "service/http_properties.h"
-#include "service/lease.h"
-#include "service/metadata.h"
+#include "headers/copy_state.h"
+#include "headers/http_properties.h"
+#include "headers/lease.h"
+#include "headers/metadata.h"
 #include "store/key.h"
 
 namespace kyanite::file {
@@ -44,7 +44,7 @@ enum class RootSquash : uint8_t { kNone, kRoot, kAll };
 
 // What clients can set of a share, and what a snapshot keeps of it.
 struct ShareProperties {
-  service::Metadata metadata;
+  headers::Metadata metadata;
   uint64_t quota_gib = 0;
   AccessTier tier = AccessTier::kTransactionOptimized;
   Time tier_changed;
@@ -73,14 +73,14 @@ struct ShareProperties {
   }
 };
 
-// A share, in the account's directory (service::kSharesFamily, partition: its name).
+// A share, in the account's directory (lifetime::kSharesFamily, partition: its name).
 struct Share {
   store::SpaceId space = 0;  // The incarnation: where its files are.
   Time created;
   Time changed;  // ETag and Last-Modified.
   ShareProperties properties;
-  service::StoredLease lease;
-  std::vector<service::StoredPolicy> policies;
+  headers::StoredLease lease;
+  std::vector<account::StoredPolicy> policies;
   uint64_t withdrawn = 0;  // How many deletions of it were withdrawn: see ShareState::deletion.
   template <class Io>
   void fields(Io& io) {
@@ -122,8 +122,8 @@ struct Snapshot {
   Generation generation = 0;
   Time changed;  // ETag and Last-Modified.
   ShareProperties properties;
-  service::StoredLease lease;
-  std::vector<service::StoredPolicy> policies;
+  headers::StoredLease lease;
+  std::vector<account::StoredPolicy> policies;
   template <class Io>
   void fields(Io& io) {
     io(1, generation);
@@ -184,15 +184,15 @@ struct Entry {
   Generation generation = 0;  // in which this state was written
   Time changed;               // ETag and Last-Modified.
   SmbProperties smb;
-  service::Metadata metadata;
+  headers::Metadata metadata;
   // Directories: somebody is about to delete it and has yet to see that it is empty. Whoever puts
   // something into it withdraws the mark in the same commit, which makes the deletion look again.
   bool deleting = false;
   // Files:
   content::Content content;  // always sparse
-  service::HttpProperties http;
-  service::StoredLease lease;
-  service::Copy copy;
+  headers::HttpProperties http;
+  headers::StoredLease lease;
+  headers::Copy copy;
   PosixProperties posix;
   content::ClearedRuns cleared;  // by generations, as far as snapshots can be compared
   template <class Io>

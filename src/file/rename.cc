@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 #include "file/create.h"
 #include "file/permissions.h"
-#include "service/conditions.h"
-#include "service/copy_source.h"
+#include "headers/conditions.h"
 #include "service/service.h"
+#include "transfer/copy_source.h"
 
 namespace kyanite::file {
 
@@ -29,7 +29,7 @@ struct RenameOrder {
   std::optional<std::string> source_lease;
   std::optional<std::string> destination_lease;
   SmbOrder smb;
-  std::optional<service::Metadata> metadata;
+  std::optional<headers::Metadata> metadata;
   std::string content_type;    // Empty: as it is. Files only.
   std::string permission_key;  // Empty: as it is.
 };
@@ -42,9 +42,9 @@ Task<wire::Result<Path>> decode_source(Call& call) {
   if (auto dots = decode_flag(call, kSourceDots); !dots) co_return dots.error();
   const auto url = http::parse_url(*text);
   if (!url) co_return wire::invalid_header(kSourceHeader, *text);
-  service::SourceCall source_call(call, *url, *call.service);
+  transfer::SourceCall source_call(call, *url, *call.service);
   Call& source = source_call.call();
-  if (auto resolved = service::resolve_source(source); !resolved) co_return resolved.error();
+  if (auto resolved = transfer::resolve_source(source); !resolved) co_return resolved.error();
   source.operation = call.operation;
   if (source.target.account != call.target.account ||
       source.target.container != call.target.container || source.target.object.empty()) {
@@ -53,7 +53,7 @@ Task<wire::Result<Path>> decode_source(Call& call) {
   const bool own_credentials = source.query.has("sig");
   if (!own_credentials && call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
     co_return wire::Error(Code::kAuthorizationPermissionMismatch);
-  if (auto admitted = co_await service::admit_source(call, source, !own_credentials); !admitted)
+  if (auto admitted = co_await transfer::admit_source(call, source, !own_credentials); !admitted)
     co_return admitted.error();
   co_return decode_path(source);
 }
@@ -79,18 +79,18 @@ Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind 
       {"x-ms-source-lease-id", &order.source_lease},
       {"x-ms-destination-lease-id", &order.destination_lease}};
   for (const auto& [header, value] : leases) {
-    auto id = service::decode_guid(call, header);
+    auto id = headers::decode_guid(call, header);
     if (!id) co_return id.error();
     *value = std::move(*id);
   }
   auto smb = decode_smb_order(call);
   if (!smb) co_return smb.error();
   order.smb = std::move(*smb);
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   if (!metadata->empty()) order.metadata = std::move(*metadata);
   if (kind == Kind::kFile)
-    order.content_type = call.headers().get(service::kFilePropertyHeaders.content_type);
+    order.content_type = call.headers().get(headers::kFilePropertyHeaders.content_type);
   auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kSet);
   if (!permission) co_return permission.error();
   order.permission_key = std::move(*permission);

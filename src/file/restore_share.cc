@@ -2,8 +2,8 @@
 #include "concurrency/etag.h"
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/changed.h"
-#include "service/deleted.h"
+#include "headers/changed.h"
+#include "lifetime/deleted.h"
 
 namespace kyanite::file {
 
@@ -22,12 +22,12 @@ Outcome restore_share(service::Call& call) {
   auto answer = [&](Share& share) {
     share.changed = concurrency::next_modified(call.now, share.changed);
     http::Reply reply(201);
-    service::encode_changed(reply, share.changed);
+    headers::encode_changed(reply, share.changed);
     return reply;
   };
-  co_return co_await service::restore<Share>(call, service::kShareGraves, share_key(call), *version,
-                                             Code::kShareNotFound, Code::kShareAlreadyExists,
-                                             answer);
+  co_return co_await lifetime::restore<Share>(call, lifetime::kShareGraves, share_key(call),
+                                              *version, Code::kShareNotFound,
+                                              Code::kShareAlreadyExists, answer);
 }
 
 }  // namespace kyanite::file

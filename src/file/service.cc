@@ -5,9 +5,9 @@
 #include "file/operations.h"
 #include "file/share.h"
 #include "file/source.h"
-#include "service/dead_spaces.h"
-#include "service/deleted.h"
-#include "service/directory.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
 #include "service/names.h"
 #include "wire/date.h"
 
@@ -56,7 +56,7 @@ Task<wire::Result<auth::Acl>> FileService::acl(Call& call) const {
   co_return acl;
 }
 
-Task<wire::Result<service::SourceObject>> FileService::source(Call& call) const {
+Task<wire::Result<transfer::SourceObject>> FileService::source(Call& call) const {
   auto file = co_await find_source_file(call);
   if (!file) co_return file.error();
   co_return source_object(*file);
@@ -66,10 +66,10 @@ Task<void> FileService::tend(service::Context& context) const {
   const Time now = context.clock.now();
   for (const auto& [name, account] : context.accounts.all()) {
     auto buried =
-        co_await service::bury_overdue<Share>(context.store, name, service::kShareGraves, now);
+        co_await lifetime::bury_overdue<Share>(context.store, name, lifetime::kShareGraves, now);
     if (!buried) log_warning(std::string("file: deleted shares: ") + describe(buried.error()));
-    auto cleaned = co_await service::clean_dead_spaces(
-        context.store, name, service::kDeadSharesFamily, kRecordsPerCleaning, now);
+    auto cleaned = co_await lifetime::clean_dead_spaces(
+        context.store, name, lifetime::kDeadSharesFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("file: cleaning: ") + describe(cleaned.error()));
     auto purged = co_await purge_former(context.store, name, kRecordsPerCleaning, now);
     if (!purged) log_warning(std::string("file: former states: ") + describe(purged.error()));

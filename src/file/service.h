@@ -3,27 +3,29 @@
 
 #include "file/copy_pending.h"
 #include "file/open_files.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "service/service.h"
+#include "transfer/source_object.h"
 
 namespace kyanite::file {
 
-class FileService final : public service::Service {
+class FileService final : public service::Service, public transfer::Sources {
  public:
   wire::Service kind() const override { return wire::Service::kFile; }
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
-  Task<wire::Result<service::SourceObject>> source(service::Call& call) const override;
+  const transfer::Sources* sources() const override { return this; }
+  Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
   Task<void> tend(service::Context& context) const override;
 
   OpenFiles& open_files() const { return open_files_; }
-  service::CopyRunner& copy_runner() const { return copy_runner_; }
+  transfer::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
   mutable OpenFiles open_files_;
   const PendingFiles pending_files_{};
-  mutable service::CopyRunner copy_runner_{pending_files_, service::kPendingFileCopiesFamily};
+  mutable transfer::CopyRunner copy_runner_{pending_files_, lifetime::kPendingFileCopiesFamily};
 };
 
 // The open-file table of the service that serves the call.

@@ -10,14 +10,14 @@ using service::Call;
 namespace {
 
 Outcome set_metadata(Call& call, Kind kind) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto edit = [&](Entry& entry, store::Commit&, const Located&) -> wire::Result<http::Reply> {
     entry.metadata = *metadata;
     entry.smb.changed = call.now;
     touch(call, entry);
     http::Reply reply(200);
-    service::encode_changed(reply, entry.changed);
+    headers::encode_changed(reply, entry.changed);
     reply.header("x-ms-request-server-encrypted", "true");
     return reply;
   };

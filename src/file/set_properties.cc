@@ -13,7 +13,7 @@ using wire::Code;
 namespace {
 
 bool names_http_properties(const Call& call) {
-  const auto& names = service::kFilePropertyHeaders;
+  const auto& names = headers::kFilePropertyHeaders;
   for (const auto header : {names.content_type, names.content_encoding, names.content_language,
                             names.content_disposition, names.cache_control, names.content_md5}) {
     if (call.headers().has(header)) return true;
@@ -44,7 +44,7 @@ Task<wire::Result<std::string>> settle(Call& call) {
 Outcome set_file_properties(Call& call) {
   auto size = decode_file_size(call);
   if (!size) co_return size.error();
-  auto http = service::decode_http_properties(call, service::kFilePropertyHeaders);
+  auto http = headers::decode_http_properties(call, headers::kFilePropertyHeaders);
   if (!http) co_return http.error();
   auto order = decode_smb_order(call);
   if (!order) co_return order.error();

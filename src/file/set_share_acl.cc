@@ -2,22 +2,22 @@
 #include "concurrency/etag.h"
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/body.h"
-#include "service/changed.h"
+#include "headers/changed.h"
+#include "transfer/body.h"
 
 namespace kyanite::file {
 
 Outcome set_share_acl(service::Call& call) {
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body, "rcwdl");
+  auto policies = account::parse_access_policies(*body, "rcwdl");
   if (!policies) co_return policies.error();
   auto edit = [&](Share& share) -> wire::Result<http::Reply> {
     share.policies.clear();
     for (const auto& policy : *policies) share.policies.push_back({policy});
     share.changed = concurrency::next_modified(call.now, share.changed);
     http::Reply reply(200);
-    service::encode_changed(reply, share.changed);
+    headers::encode_changed(reply, share.changed);
     return reply;
   };
   co_return co_await update_share(call, edit);

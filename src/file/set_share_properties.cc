@@ -3,7 +3,7 @@
 #include "file/handlers.h"
 #include "file/share.h"
 #include "file/share_properties.h"
-#include "service/changed.h"
+#include "headers/changed.h"
 
 namespace kyanite::file {
 
@@ -13,7 +13,7 @@ Outcome set_share_properties(service::Call& call) {
       return changed.error();
     share.changed = concurrency::next_modified(call.now, share.changed);
     http::Reply reply(200);
-    service::encode_changed(reply, share.changed);
+    headers::encode_changed(reply, share.changed);
     return reply;
   };
   co_return co_await update_share(call, edit);

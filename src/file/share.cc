@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "file/versions.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "wire/date.h"
 
 namespace kyanite::file {
@@ -11,7 +11,7 @@ using service::Call;
 using wire::Code;
 
 store::Key share_key(const Call& call) {
-  return store::Key(service::directory_space(call.target.account), service::kSharesFamily,
+  return store::Key(lifetime::directory_space(call.target.account), lifetime::kSharesFamily,
                     call.target.container);
 }
 
@@ -56,11 +56,11 @@ Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(Call& call, const Sh
 
 namespace {
 wire::Result<void> check_lease_id(const Call& call, const concurrency::Lease& lease) {
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) return lease_id.error();
   auto use =
       concurrency::check_lease_use(lease, *lease_id, concurrency::LeaseUse::kShared, call.now);
-  if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+  if (!use) return headers::lease_use_error(use.error(), headers::Leased::kShare);
   return {};
 }
 }  // namespace

@@ -8,8 +8,8 @@
 #include "base/task.h"
 #include "concurrency/lease.h"
 #include "file/records.h"
+#include "headers/conditions.h"
 #include "service/call.h"
-#include "service/conditions.h"
 #include "service/storage.h"
 #include "wire/error.h"
 
@@ -68,13 +68,13 @@ Task<wire::Result<service::Loaded<ShareState>>> load_for_snapshots(service::Call
 template <class Edit>
 Task<wire::Result<http::Reply>> update_share(service::Call& call, Edit edit) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
-  auto lease_id = service::decode_lease_id(call);
+  auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
     if (!share) return wire::Error(wire::Code::kShareNotFound);
     auto use = concurrency::check_lease_use(share->lease, *lease_id, concurrency::LeaseUse::kShared,
                                             call.now);
-    if (!use) return service::lease_use_error(use.error(), service::Leased::kShare);
+    if (!use) return headers::lease_use_error(use.error(), headers::Leased::kShare);
     return edit(*share);
   };
   co_return co_await service::update<Share>(call, share_key(call), decide);

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "concurrency/etag.h"
-#include "service/lease.h"
+#include "headers/lease.h"
 #include "wire/date.h"
 #include "wire/version.h"
 
@@ -92,7 +92,7 @@ wire::Result<void> decode_switch(const Call& call, std::string_view header, bool
 }
 
 void encode_lease(http::Reply& reply, const Call& call, const concurrency::Lease& lease) {
-  if (call.version >= kShareLeases) service::encode_lease(reply, lease, call.now);
+  if (call.version >= kShareLeases) headers::encode_lease(reply, lease, call.now);
 }
 
 bool is_premium(const ShareProperties& properties) {
@@ -131,7 +131,7 @@ void write_head(wire::XmlWriter& xml, const Call& call, Time changed,
                 const concurrency::Lease& lease, uint64_t quota_gib) {
   xml.element("Last-Modified", wire::http_date(changed));
   xml.element("Etag", concurrency::ETag{changed}.quoted());
-  if (call.version >= kShareLeases) service::write_lease(xml, lease, call.now);
+  if (call.version >= kShareLeases) headers::write_lease(xml, lease, call.now);
   xml.element("Quota", quota_gib);
 }
 
@@ -155,7 +155,7 @@ wire::Result<ShareProperties> decode_new_share(const Call& call) {
     // There is no other kind of NFS share.
     if (properties.nfs) properties.tier = AccessTier::kPremium;
   }
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) return metadata.error();
   properties.metadata = std::move(*metadata);
   if (auto decoded = decode_share_changes(call, properties); !decoded) return decoded.error();

@@ -6,7 +6,7 @@
 
 #include "file/handlers.h"
 #include "file/share.h"
-#include "service/changed.h"
+#include "headers/changed.h"
 #include "wire/date.h"
 
 namespace kyanite::file {
@@ -30,7 +30,7 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space) {
 }
 
 // One attempt.
-Outcome take_snapshot(Call& call, const service::Metadata& metadata) {
+Outcome take_snapshot(Call& call, const headers::Metadata& metadata) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto space = (*share)->space;
@@ -56,7 +56,7 @@ Outcome take_snapshot(Call& call, const service::Metadata& metadata) {
   auto done = co_await call.store().commit(std::move(commit));
   if (!done) co_return service::storage_error(done.error());
   http::Reply reply(201);
-  service::encode_changed(reply, snapshot.changed);
+  headers::encode_changed(reply, snapshot.changed);
   reply.header("x-ms-snapshot", wire::iso_date(*instant));
   co_return reply;
 }
@@ -65,7 +65,7 @@ Outcome take_snapshot(Call& call, const service::Metadata& metadata) {
 
 Outcome snapshot_share(Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto turn = co_await call.context.locks.lock(share_key(call).bytes());
   co_return co_await service::answer_whole(call, [&] { return take_snapshot(call, *metadata); });

@@ -21,9 +21,9 @@ bool is_trusted(const Call& outer, const Call& source, SourceTrust trust) {
 Task<wire::Result<void>> find_local(const Call& outer, Source& source, SourceTrust trust,
                                     bool& trusted) {
   Call& call = source.call->call();
-  if (auto resolved = service::resolve_source(call); !resolved) co_return resolved.error();
+  if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, trust);
-  if (auto admitted = co_await service::admit_source(outer, call, trusted); !admitted)
+  if (auto admitted = co_await transfer::admit_source(outer, call, trusted); !admitted)
     co_return admitted.error();
   if (call.service == outer.service) {
     auto file = co_await find_source_file(call);
@@ -32,7 +32,7 @@ Task<wire::Result<void>> find_local(const Call& outer, Source& source, SourceTru
     source.file.emplace(std::move(*file));
     co_return wire::Result<void>();
   }
-  auto object = co_await call.service->source(call);
+  auto object = co_await transfer::find_source(call);
   if (!object) co_return object.error();
   source.object = std::move(*object);
   co_return wire::Result<void>();
@@ -45,12 +45,12 @@ Task<wire::Result<Located>> find_source_file(Call& call) {
   if (call.operation->run != get_file) co_return wire::Error(Code::kInvalidSourceUri);
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
-  if (located->found.entry->copy.status == service::CopyStatus::kPending)
+  if (located->found.entry->copy.status == headers::CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
   co_return std::move(*located);
 }
 
-service::SourceObject source_object(const Located& file) {
+transfer::SourceObject source_object(const Located& file) {
   const Entry& entry = *file.found.entry;
   return {file.tree.space(), std::string(kSharePartition),
           entry.content,     file.found.guard(),
@@ -63,23 +63,24 @@ wire::Error source_error(const wire::Error& own) {
 }
 
 Task<wire::Result<Source>> open_source(Call& call, SourceTrust trust,
-                                       const std::optional<service::ByteRange>& range) {
-  auto url = service::decode_source_url(call);
+                                       const std::optional<headers::ByteRange>& range) {
+  auto url = transfer::decode_source_url(call);
   if (!url) co_return url.error();
   if (auto dots = decode_flag(call, kSourceDots); !dots) co_return dots.error();
   Source source;
-  source.url = service::without_signature(call.headers().get("x-ms-copy-source"));
+  source.url = transfer::without_signature(call.headers().get("x-ms-copy-source"));
   const auto* service = call.context.endpoints.find(*url, *call.service, call.headers().get("Host"),
                                                     call.request.secure, call.context.accounts);
   if (service != nullptr) {
-    source.call = std::make_unique<service::SourceCall>(call, *url, *service);
+    source.call = std::make_unique<transfer::SourceCall>(call, *url, *service);
     bool trusted = false;
     auto found = co_await find_local(call, source, trust, trusted);
     // Whoever may read the source anyway is told what is wrong with it in its own words.
     if (!found) co_return trusted ? found.error() : source_error(found.error());
     co_return std::move(source);
   }
-  auto fetched = co_await service::fetch_source(call, *url, range, {}, trust == SourceTrust::kNone);
+  auto fetched =
+      co_await transfer::fetch_source(call, *url, range, {}, trust == SourceTrust::kNone);
   if (!fetched) co_return fetched.error();
   const int status = (*fetched)->status();
   if (status != 200 && status != 206) {

@@ -8,24 +8,24 @@
 
 #include "base/task.h"
 #include "file/tree.h"
-#include "service/copy_source.h"
-#include "service/source_object.h"
+#include "transfer/copy_source.h"
+#include "transfer/source_object.h"
 
 namespace kyanite::file {
 
 struct Source {
   std::string url;  // As the copy's properties show it: without the SAS signature.
-  std::unique_ptr<service::SourceCall> call;  // Set when it is in this server:
-  service::SourceObject object;               // this,
-  std::optional<Located> file;                // which is a file if this is set.
-  std::unique_ptr<http::Fetched> fetched;     // Else set: the reply of the other server.
+  std::unique_ptr<transfer::SourceCall> call;  // Set when it is in this server:
+  transfer::SourceObject object;               // this,
+  std::optional<Located> file;                 // which is a file if this is set.
+  std::unique_ptr<http::Fetched> fetched;      // Else set: the reply of the other server.
 
   bool is_local() const { return call != nullptr; }
 };
 
 // The file that an admitted call of Get File addresses, and what a copy needs of it.
 Task<wire::Result<Located>> find_source_file(service::Call& call);
-service::SourceObject source_object(const Located& file);
+transfer::SourceObject source_object(const Located& file);
 
 // Copy File trusts the owner of the account with its own sources; Put Range From URL always wants
 // credentials for them.
@@ -37,6 +37,6 @@ wire::Error source_error(const wire::Error& own);
 // Finds the source and sees that it may be read. With a range another server is asked for that part
 // only.
 Task<wire::Result<Source>> open_source(service::Call& call, SourceTrust trust,
-                                       const std::optional<service::ByteRange>& range = {});
+                                       const std::optional<headers::ByteRange>& range = {});
 
 }  // namespace kyanite::file

@@ -9,7 +9,7 @@
 
 namespace kyanite::front {
 
-using service::CorsRule;
+using account::CorsRule;
 
 namespace {
 

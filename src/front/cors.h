@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "account/properties.h"
 #include "http/message.h"
-#include "service/properties.h"
 #include "wire/error.h"
 
 namespace kyanite::front {
@@ -14,7 +14,7 @@ namespace kyanite::front {
 // Answers OPTIONS, by which a browser asks before the actual request. The first rule that allows
 // origin, method and all headers decides; none: 403 CorsPreflightFailure.
 wire::Result<http::Reply> preflight(const http::Request& request,
-                                    const std::vector<service::CorsRule>& rules);
+                                    const std::vector<account::CorsRule>& rules);
 
 // Adds what the first rule that allows origin and method grants to the reply of an actual request.
 // To be called once the reply has all its other headers, because the names of those are listed.
@@ -22,6 +22,6 @@ wire::Result<http::Reply> preflight(const http::Request& request,
 // Caches must not hand a reply made for one origin to another, so replies to GET and HEAD vary by
 // origin unless every origin gets the same.
 void add_cors_headers(http::Reply& reply, const http::Request& request,
-                      const std::vector<service::CorsRule>& rules);
+                      const std::vector<account::CorsRule>& rules);
 
 }  // namespace kyanite::front

@@ -9,9 +9,9 @@
 namespace kyanite::front {
 namespace {
 
-using Rules = std::vector<service::CorsRule>;
+using Rules = std::vector<account::CorsRule>;
 
-service::CorsRule rule(std::string origins, std::string methods, std::string allowed = "",
+account::CorsRule rule(std::string origins, std::string methods, std::string allowed = "",
                        std::string exposed = "", uint64_t max_age_s = 0) {
   return {std::move(origins), std::move(methods), std::move(allowed), std::move(exposed),
           max_age_s};

@@ -1,12 +1,12 @@
 // The life of a request, top to bottom. docs/LIFE_OF_A_REQUEST.md walks along.
+#include "account/properties.h"
 #include "base/random.h"
 #include "front/cors.h"
 #include "front/front.h"
 #include "front/refuse.h"
-#include "service/admission.h"
 #include "service/deadline.h"
+#include "service/gate.h"
 #include "service/operation.h"
-#include "service/properties.h"
 #include "wire/version.h"
 
 namespace kyanite::front {
@@ -51,7 +51,7 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   if (auto chosen = co_await choose_version(call); !chosen) co_return chosen.error();
   if (!resolved) co_return resolved.error();
   if (call.request.method == "OPTIONS") {
-    auto properties = co_await service::load_properties(call);
+    auto properties = co_await account::load_properties(call);
     if (!properties) co_return properties.error();
     co_return preflight(call.request, (*properties)->cors);
   }
@@ -84,7 +84,7 @@ Task<wire::Result<void>> Front::choose_version(Call& call) {
     break;
   }
   if (call.version_text.empty()) {
-    auto properties = co_await service::load_properties(call);
+    auto properties = co_await account::load_properties(call);
     if (!properties) co_return properties.error();
     call.version_text =
         (*properties)->default_version.empty() ? "2009-09-19" : (*properties)->default_version;
@@ -121,7 +121,7 @@ Task<void> Front::finish(Call& call, http::Reply& reply) {
   const bool may_vary =
       call.headers().has("Origin") || call.request.method == "GET" || call.request.method == "HEAD";
   if (may_vary && call.request.method != "OPTIONS" && !call.target.account.empty()) {
-    auto properties = co_await service::load_properties(call);
+    auto properties = co_await account::load_properties(call);
     if (properties) add_cors_headers(reply, call.request, (*properties)->cors);
   }
 }

@@ -106,6 +106,9 @@ class BodyStream {
   virtual Task<Result<os::Bytes, StreamError>> next() = 0;
 };
 
+// Replies of these kinds end with their head (RFC 9112, 6.3).
+inline bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
+
 struct Reply {
   int status = 200;
   // "Name: value\r\n" for each line. Content-Length, Transfer-Encoding, Connection and Date are the

@@ -27,8 +27,6 @@ std::optional<int> parse_status_line(std::string_view line) {
   return static_cast<int>(*status);
 }
 
-bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
-
 // False when the framing is contradictory or unknown.
 bool decide_framing(ReplyHead& head) {
   const bool chunked = head.headers.has("Transfer-Encoding");

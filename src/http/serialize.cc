@@ -28,8 +28,6 @@ std::string_view date_and_server_lines() {
   }
   return lines;
 }
-
-bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 }  // namespace
 
 std::string format_date(int64_t unix_seconds) {

@@ -18,7 +18,7 @@ bool has_unescaped(std::string_view text) {
   return false;
 }
 
-bool is_host_char(char c) {
+bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '.' || c == '_';
 }
@@ -51,7 +51,7 @@ std::optional<Authority> parse_authority(std::string_view text) {
   } else {
     const size_t colon = text.find(':');
     const std::string_view host = text.substr(0, colon);
-    if (!all(host, is_host_char)) return {};
+    if (!all(host, is_name_char)) return {};
     authority.host = ascii_lower(host);
     port = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
   }

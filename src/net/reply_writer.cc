@@ -11,7 +11,7 @@ namespace kyanite::net {
 namespace {
 // How much one reply may send before the loop's other connections have their turn; a short piece
 // counts as a longer one.
-constexpr uint64_t kTurnBytes = 1024 * 1024;
+constexpr uint64_t kSentATurn = 1024 * 1024;
 constexpr uint64_t kPieceBytes = 16 * 1024;
 
 iovec piece_of(std::string_view bytes) {
@@ -48,7 +48,7 @@ Task<bool> send_stream(Connection& connection, http::BodyStream& stream, const h
     if (!co_await send_piece(connection, prefix, std::move(*bytes))) co_return false;
     prefix.assign(chunked ? http::kChunkEnd : "");
     since_turn += std::max(size, kPieceBytes);
-    if (since_turn >= kTurnBytes) {
+    if (since_turn >= kSentATurn) {
       since_turn = 0;
       co_await connection.shard().loop.turn();
     }

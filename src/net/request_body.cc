@@ -11,7 +11,7 @@ namespace {
 // Chunks shorter than this are received together with their framing, through the inbox.
 constexpr uint64_t kDirectBytes = Inbox::kUsualBytes;
 // How much one body may receive before the loop's other connections have their turn.
-constexpr uint64_t kTurnBytes = 1024 * 1024;
+constexpr uint64_t kReceivedATurn = 1024 * 1024;
 }  // namespace
 
 RequestBody::RequestBody(Connection& connection, Inbox& inbox, const http::Head& head)
@@ -123,7 +123,7 @@ Task<Result<Buffer, http::BodyError>> RequestBody::next() {
   if (continue_due_ && !co_await send_continue()) {
     co_return fail(http::BodyError::kDisconnected);
   }
-  if (since_turn_ >= kTurnBytes) {
+  if (since_turn_ >= kReceivedATurn) {
     since_turn_ = 0;
     co_await connection_.shard().loop.turn();
   }

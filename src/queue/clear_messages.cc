@@ -1,16 +1,16 @@
 // Clear Messages: DELETE /{queue}/messages
 //
 // The queue goes on with a new incarnation, so clearing a million messages is one commit.
+#include "lifetime/directory.h"
 #include "queue/handlers.h"
 #include "queue/queue.h"
-#include "service/directory.h"
 
 namespace kyanite::queue {
 
 Outcome clear_messages(service::Call& call) {
   co_return co_await abandon_messages(call, [](const Queue& queue) -> std::optional<Queue> {
     Queue next = queue;
-    next.space = service::new_space();
+    next.space = lifetime::new_space();
     return next;
   });
 }

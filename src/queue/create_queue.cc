@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "lifetime/directory.h"
 #include "queue/handlers.h"
 #include "queue/queue.h"
-#include "service/directory.h"
 
 namespace kyanite::queue {
 
 namespace {
 // In any order; names differ in more than case.
-bool same_metadata(const service::Metadata& a, const service::Metadata& b) {
+bool same_metadata(const headers::Metadata& a, const headers::Metadata& b) {
   if (a.size() != b.size()) return false;
   return std::all_of(a.begin(), a.end(), [&](const auto& item) {
     return std::any_of(b.begin(), b.end(), [&](const auto& other) {
@@ -21,7 +21,7 @@ bool same_metadata(const service::Metadata& a, const service::Metadata& b) {
 }  // namespace
 
 Outcome create_queue(service::Call& call) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   auto decide = [&](std::optional<Queue>& queue) -> wire::Result<http::Reply> {
     if (queue) {
@@ -29,7 +29,7 @@ Outcome create_queue(service::Call& call) {
       return wire::Error(wire::Code::kQueueAlreadyExists);
     }
     queue.emplace();
-    queue->space = service::new_space();
+    queue->space = lifetime::new_space();
     queue->created = call.now;
     queue->metadata = *metadata;
     return http::Reply(201);

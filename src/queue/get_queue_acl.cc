@@ -9,7 +9,7 @@ Outcome get_queue_acl(service::Call& call) {
   if (!queue) co_return queue.error();
   const std::vector<auth::AccessPolicy> policies((*queue)->policies.begin(),
                                                  (*queue)->policies.end());
-  co_return uncached_document(service::write_access_policies(policies));
+  co_return uncached_document(account::write_access_policies(policies));
 }
 
 }  // namespace kyanite::queue

@@ -11,7 +11,7 @@ Outcome get_queue_metadata(service::Call& call) {
   if (!count) co_return service::storage_error(count.error());
   http::Reply reply = uncached_reply();
   reply.header("x-ms-approximate-messages-count", *count);
-  service::encode_metadata(reply, (*queue)->metadata);
+  headers::encode_metadata(reply, (*queue)->metadata);
   co_return reply;
 }
 

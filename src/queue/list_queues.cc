@@ -1,35 +1,35 @@
 // List Queues: GET /?comp=list
+#include "lifetime/directory.h"
 #include "queue/handlers.h"
 #include "queue/queue.h"
-#include "service/directory.h"
-#include "service/listing.h"
+#include "transfer/listing.h"
 #include "wire/xml.h"
 
 namespace kyanite::queue {
 
 Outcome list_queues(service::Call& call) {
-  auto page = service::decode_page(call);
+  auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
-  auto include = service::decode_include(call, {"metadata"});
+  auto include = transfer::decode_include(call, {"metadata"});
   if (!include) co_return include.error();
   const bool with_metadata = include->contains("metadata");
 
   wire::XmlWriter xml;
   xml.open("EnumerationResults").attribute("ServiceEndpoint", call.endpoint);
-  service::write_page(xml, *page);
+  transfer::write_page(xml, *page);
   xml.open("Queues");
-  const auto directory = service::directory_space(call.target.account);
-  auto range = store::Range::partition_prefix(directory, service::kQueuesFamily, page->prefix);
+  const auto directory = lifetime::directory_space(call.target.account);
+  auto range = store::Range::partition_prefix(directory, lifetime::kQueuesFamily, page->prefix);
   if (!page->start.empty()) {
     range.from =
-        std::max(range.from, store::Key(directory, service::kQueuesFamily, page->start).bytes());
+        std::max(range.from, store::Key(directory, lifetime::kQueuesFamily, page->start).bytes());
   }
   std::string next_marker;
   uint64_t count = 0;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     const std::string name = store::Key::from_bytes(std::string(cursor.key())).partition();
     if (count++ == page->most) {
-      next_marker = service::write_marker(name);
+      next_marker = transfer::write_marker(name);
       return false;
     }
     xml.open("Queue").element("Name", name);
@@ -38,7 +38,7 @@ Outcome list_queues(service::Call& call) {
       if (!record) return record.error();
       const auto queue = store::decode<Queue>((*record)->value);
       if (!queue) return store::Error::kCorrupt;
-      service::write_metadata(xml, queue->metadata);
+      headers::write_metadata(xml, queue->metadata);
     }
     xml.close("Queue");
     return true;

@@ -17,7 +17,7 @@
 namespace kyanite::queue {
 namespace {
 
-const Time kNow = Time::from_unix_seconds(1'700'000'000);
+const Time kStart = Time::from_unix_seconds(1'700'000'000);
 constexpr store::SpaceId kSpace = 42;
 
 // The reference store, with commits that can be made to fail.
@@ -41,13 +41,13 @@ class FailingStore final : public store::MemoryStore {
 class MessagesTest : public testing::Test {
  protected:
   Messages messages() { return {store, locks, kSpace, indexes.of(kSpace)}; }
-  wire::Result<Standing> put_one(std::string text, Time now = kNow) {
+  wire::Result<Standing> put_one(std::string text, Time now = kStart) {
     return RunLoop::run(put(messages(), std::move(text), now, 0, kNever));
   }
-  wire::Result<std::vector<Standing>> take_some(size_t most, Time now = kNow) {
+  wire::Result<std::vector<Standing>> take_some(size_t most, Time now = kStart) {
     return RunLoop::run(take(messages(), now, 30, most));
   }
-  std::vector<std::string> texts(size_t most, Time now = kNow) {
+  std::vector<std::string> texts(size_t most, Time now = kStart) {
     auto taken = take_some(most, now);
     EXPECT_TRUE(taken);
     std::vector<std::string> result;
@@ -68,13 +68,13 @@ TEST_F(MessagesTest, AreFoundAgainAfterARestart) {
   ASSERT_EQ(texts(1), std::vector<std::string>{"a"});
   forget_all();
   EXPECT_EQ(texts(5), std::vector<std::string>{"b"});
-  EXPECT_EQ(texts(5, after_seconds(kNow, 30)), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(texts(5, after_seconds(kStart, 30)), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(MessagesTest, MoreThanTheWindowHolds) {
   const size_t total = 3 * Window::kCapacity;
   for (size_t i = 0; i < total; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
-  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kStart)).value(), total);
   size_t next = 0;
   while (next < total) {
     const auto got = texts(32);
@@ -82,11 +82,11 @@ TEST_F(MessagesTest, MoreThanTheWindowHolds) {
     for (const auto& text : got) ASSERT_EQ(text, std::to_string(next++));
   }
   EXPECT_TRUE(texts(1).empty());
-  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kStart)).value(), total);
   // They all come back, in the same order.
   forget_all();
-  EXPECT_EQ(RunLoop::run(count_messages(messages(), kNow)).value(), total);
-  const Time later = after_seconds(kNow, 30);
+  EXPECT_EQ(RunLoop::run(count_messages(messages(), kStart)).value(), total);
+  const Time later = after_seconds(kStart, 30);
   for (next = 0; next < total;) {
     for (const auto& text : texts(32, later)) ASSERT_EQ(text, std::to_string(next++));
   }
@@ -116,23 +116,23 @@ TEST_P(Failures, OfTake) {
   fail_next();
   EXPECT_FALSE(take_some(1));
   EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
-  EXPECT_EQ(texts(5, after_seconds(kNow, 30)).size(), 1u);
+  EXPECT_EQ(texts(5, after_seconds(kStart, 30)).size(), 1u);
 }
 TEST_P(Failures, OfUpdate) {
   auto standing = put_one("x");
   ASSERT_TRUE(standing);
   const Ticket ticket{standing->place.position.id, standing->receipt()};
   fail_next();
-  EXPECT_FALSE(RunLoop::run(update(messages(), ticket, kNow, 10, std::nullopt)));
+  EXPECT_FALSE(RunLoop::run(update(messages(), ticket, kStart, 10, std::nullopt)));
   EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
-  EXPECT_EQ(texts(5, after_seconds(kNow, 30)).size(), 1u);
+  EXPECT_EQ(texts(5, after_seconds(kStart, 30)).size(), 1u);
 }
 TEST_P(Failures, OfRemove) {
   auto standing = put_one("x");
   ASSERT_TRUE(standing);
   const Ticket ticket{standing->place.position.id, standing->receipt()};
   fail_next();
-  EXPECT_FALSE(RunLoop::run(remove(messages(), ticket, kNow)));
+  EXPECT_FALSE(RunLoop::run(remove(messages(), ticket, kStart)));
   EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
 }
 INSTANTIATE_TEST_SUITE_P(Messages, Failures,
@@ -152,11 +152,11 @@ TEST_F(MessagesTest, TwoIndexesNeverHandOutTheSameMessage) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
   const Messages first{store, locks, kSpace, std::make_shared<Index>()};
   const Messages second{store, locks, kSpace, std::make_shared<Index>()};
-  EXPECT_EQ(RunLoop::run(peek(first, kNow, 32)).value().size(), 10u);
-  EXPECT_EQ(RunLoop::run(peek(second, kNow, 32)).value().size(), 10u);
-  EXPECT_EQ(RunLoop::run(take(first, kNow, 30, 4)).value().size(), 4u);
-  EXPECT_EQ(RunLoop::run(take(second, kNow, 30, 32)).value().size(), 6u);
-  EXPECT_EQ(RunLoop::run(take(first, kNow, 30, 32)).value().size(), 0u);
+  EXPECT_EQ(RunLoop::run(peek(first, kStart, 32)).value().size(), 10u);
+  EXPECT_EQ(RunLoop::run(peek(second, kStart, 32)).value().size(), 10u);
+  EXPECT_EQ(RunLoop::run(take(first, kStart, 30, 4)).value().size(), 4u);
+  EXPECT_EQ(RunLoop::run(take(second, kStart, 30, 32)).value().size(), 6u);
+  EXPECT_EQ(RunLoop::run(take(first, kStart, 30, 32)).value().size(), 0u);
 }
 
 TEST_F(MessagesTest, OneReceiptWorksOnce) {
@@ -168,7 +168,7 @@ TEST_F(MessagesTest, OneReceiptWorksOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      auto done = RunLoop::run(remove(messages(), ticket, kNow));
+      auto done = RunLoop::run(remove(messages(), ticket, kStart));
       ++(done ? removed : refused);
     });
   }
@@ -183,7 +183,7 @@ TEST_F(MessagesTest, ManyProducersAndConsumers) {
   constexpr int kProducers = 4;
   constexpr int kConsumers = 8;
   constexpr int kEach = 500;
-  std::atomic<int64_t> clock{kNow.ticks};
+  std::atomic<int64_t> clock{kStart.ticks};
   std::atomic<int> left{kProducers * kEach};
   std::mutex mutex;
   std::map<std::string, std::set<Time>> taken_at;

@@ -1,9 +1,9 @@
 // The operation table of the Queue service.
 #include "queue/operations.h"
 
+#include "account/properties.h"
+#include "account/user_delegation_key.h"
 #include "queue/handlers.h"
-#include "service/properties.h"
-#include "service/user_delegation_key.h"
 
 namespace kyanite::queue {
 
@@ -60,7 +60,7 @@ constexpr Operation kOperations[] = {
      "properties",
      {},
      service_write,
-     service::set_service_properties},
+     account::set_service_properties},
     {"Get Queue Service Stats",
      "Service_GetStatistics",
      "GET",
@@ -78,7 +78,7 @@ constexpr Operation kOperations[] = {
      "userdelegationkey",
      {},
      delegation,
-     service::get_user_delegation_key},
+     account::get_user_delegation_key},
 
     // Queues.
     {"Create Queue",

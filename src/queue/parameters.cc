@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <pugixml.hpp>
 
+#include "account/xml_error.h"
 #include "base/bytes.h"
-#include "service/body.h"
 #include "service/storage.h"
-#include "service/xml_error.h"
+#include "transfer/body.h"
 #include "wire/date.h"
 
 namespace kyanite::queue {
@@ -108,7 +108,7 @@ wire::Result<int64_t> decode_update_visibility(const Call& call) {
 
 Task<wire::Result<std::optional<std::string>>> read_message_text(Call& call) {
   const size_t most = call.version >= kLargeMessages ? kMaxTextBytes : kMaxSmallTextBytes;
-  auto body = co_await service::read_body(call, kMaxBodyBytes);
+  auto body = co_await transfer::read_body(call, kMaxBodyBytes);
   if (!body) {
     if (body.error().code == Code::kRequestBodyTooLarge) co_return too_large(most);
     co_return body.error();
@@ -120,12 +120,12 @@ Task<wire::Result<std::optional<std::string>>> read_message_text(Call& call) {
       return !wire::xml_can_hold(std::string_view(&c, 1));
     });
     if (unprintable != body->end())
-      co_return service::invalid_xml(*body, static_cast<size_t>(unprintable - body->begin()));
+      co_return account::invalid_xml(*body, static_cast<size_t>(unprintable - body->begin()));
   }
   pugi::xml_document document;
   const auto parsed = document.load_buffer(
       body->data(), body->size(), pugi::parse_default | pugi::parse_ws_pcdata, pugi::encoding_utf8);
-  if (!parsed) co_return service::invalid_xml(*body, static_cast<size_t>(parsed.offset));
+  if (!parsed) co_return account::invalid_xml(*body, static_cast<size_t>(parsed.offset));
   const auto node = document.child("QueueMessage").child("MessageText");
   if (!node) {
     co_return wire::Error(Code::kMissingRequiredXmlNode).with("XmlNodeName", "MessageText");
@@ -135,7 +135,7 @@ Task<wire::Result<std::optional<std::string>>> read_message_text(Call& call) {
     if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) text += part.value();
   }
   if (!is_valid_utf8(text) || !wire::xml_can_hold(text)) {
-    co_return service::invalid_xml(*body, static_cast<size_t>(node.offset_debug()));
+    co_return account::invalid_xml(*body, static_cast<size_t>(node.offset_debug()));
   }
   if (text.size() > most) co_return too_large(most);
   co_return std::optional<std::string>(std::move(text));

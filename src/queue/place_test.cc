@@ -8,10 +8,10 @@
 namespace kyanite::queue {
 namespace {
 
-const Time kNow = Time::from_unix_seconds(1'700'000'000);
+const Time kMade = Time::from_unix_seconds(1'700'000'000);
 
 TEST(MessageId, LooksLikeAGuidAndComesBack) {
-  const auto id = MessageId::make(kNow);
+  const auto id = MessageId::make(kMade);
   const std::string text = id.text();
   EXPECT_EQ(text.size(), 36u);
   EXPECT_EQ(text[14], '6');
@@ -19,9 +19,9 @@ TEST(MessageId, LooksLikeAGuidAndComesBack) {
 }
 
 TEST(MessageId, GrowsWithinOneInstant) {
-  auto before = MessageId::make(kNow);
+  auto before = MessageId::make(kMade);
   for (int i = 0; i < 100; ++i) {
-    const auto id = MessageId::make(kNow);
+    const auto id = MessageId::make(kMade);
     EXPECT_LT(before, id);
     before = id;
   }
@@ -48,7 +48,7 @@ TEST(Place, KeysSortByTimeAndComeBack) {
 }
 
 TEST(Receipt, ComesBack) {
-  const Receipt receipt{Lane::kHidden, kNow, 0x0123456789abcdef};
+  const Receipt receipt{Lane::kHidden, kMade, 0x0123456789abcdef};
   const auto parsed = Receipt::parse(receipt.text());
   ASSERT_TRUE(parsed && *parsed);
   EXPECT_EQ((*parsed)->lane, receipt.lane);

@@ -1,8 +1,8 @@
 #include "queue/queue.h"
 
+#include "lifetime/dead_spaces.h"
+#include "lifetime/directory.h"
 #include "queue/service.h"
-#include "service/dead_spaces.h"
-#include "service/directory.h"
 
 namespace kyanite::queue {
 
@@ -15,7 +15,7 @@ Indexes& indexes(const Call& call) {
 }  // namespace
 
 store::Key queue_key(const Call& call) {
-  return store::Key(service::directory_space(call.target.account), service::kQueuesFamily,
+  return store::Key(lifetime::directory_space(call.target.account), lifetime::kQueuesFamily,
                     call.target.container);
 }
 
@@ -52,8 +52,8 @@ Task<wire::Result<http::Reply>> abandon_messages(Call& call,
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
     commit.writes.push_back({key, next ? service::to_record(*next) : nullptr});
-    commit.writes.push_back(service::bury(call.target.account, service::kDeadQueuesFamily,
-                                          call.target.container, queue.space, call.now));
+    commit.writes.push_back(lifetime::bury(call.target.account, lifetime::kDeadQueuesFamily,
+                                           call.target.container, queue.space, call.now));
     auto done = co_await call.store().commit(std::move(commit));
     if (done) {
       indexes(call).drop(queue.space);

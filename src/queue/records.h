@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "account/access_policies.h"
 #include "base/clock.h"
-#include "service/access_policies.h"
-#include "service/metadata.h"
+#include "headers/metadata.h"
 #include "store/key.h"
 
 namespace kyanite::queue {
@@ -16,8 +16,8 @@ namespace kyanite::queue {
 struct Queue {
   store::SpaceId space = 0;  // The incarnation: where its messages are. Clearing gives a new one.
   Time created;
-  service::Metadata metadata;
-  std::vector<service::StoredPolicy> policies;
+  headers::Metadata metadata;
+  std::vector<account::StoredPolicy> policies;
 
   template <class Io>
   void fields(Io& io) {

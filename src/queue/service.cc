@@ -1,10 +1,10 @@
 #include "queue/service.h"
 
 #include "base/log.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/directory.h"
 #include "queue/operations.h"
 #include "queue/queue.h"
-#include "service/dead_spaces.h"
-#include "service/directory.h"
 #include "service/names.h"
 
 namespace kyanite::queue {
@@ -58,8 +58,8 @@ Task<wire::Result<auth::Acl>> QueueService::acl(Call& call) const {
 Task<void> QueueService::tend(service::Context& context) const {
   const Time now = context.clock.now();
   for (const auto& [name, account] : context.accounts.all()) {
-    auto cleaned = co_await service::clean_dead_spaces(
-        context.store, name, service::kDeadQueuesFamily, kRecordsPerCleaning, now);
+    auto cleaned = co_await lifetime::clean_dead_spaces(
+        context.store, name, lifetime::kDeadQueuesFamily, kRecordsPerCleaning, now);
     if (!cleaned) log_warning(std::string("queue: cleaning: ") + describe(cleaned.error()));
   }
   if (now < next_sweep_) co_return;

@@ -1,14 +1,14 @@
 // Set Queue ACL: PUT /{queue}?comp=acl
 #include "queue/handlers.h"
 #include "queue/queue.h"
-#include "service/body.h"
+#include "transfer/body.h"
 
 namespace kyanite::queue {
 
 Outcome set_queue_acl(service::Call& call) {
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body, "raup");
+  auto policies = account::parse_access_policies(*body, "raup");
   if (!policies) co_return policies.error();
   co_return co_await update_queue(call, [&](Queue& queue) {
     queue.policies.clear();

@@ -5,7 +5,7 @@
 namespace kyanite::queue {
 
 Outcome set_queue_metadata(service::Call& call) {
-  auto metadata = service::decode_metadata(call.headers());
+  auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   co_return co_await update_queue(call, [&](Queue& queue) {
     queue.metadata = *metadata;

@@ -1,7 +1,7 @@
 #include "queue/sweeper.h"
 
+#include "lifetime/directory.h"
 #include "queue/records.h"
-#include "service/directory.h"
 #include "store/fields.h"
 
 namespace kyanite::queue {
@@ -38,10 +38,10 @@ Task<store::Result<bool>> Sweeper::next_queue(store::Store& store, const auth::A
       account_ = account->first;
       queue_.clear();
     }
-    const auto directory = service::directory_space(account_);
-    auto range = store::Range::family(directory, service::kQueuesFamily);
+    const auto directory = lifetime::directory_space(account_);
+    auto range = store::Range::family(directory, lifetime::kQueuesFamily);
     if (!queue_.empty())
-      range.from = store::after_partition(directory, service::kQueuesFamily, queue_);
+      range.from = store::after_partition(directory, lifetime::kQueuesFamily, queue_);
     bool found = false;
     auto looked = co_await store.read([&](const store::View& view) -> store::Result<void> {
       auto cursor = view.scan(range);

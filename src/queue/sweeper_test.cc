@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "lifetime/directory.h"
 #include "queue/records.h"
 #include "queue/test_support.h"
-#include "service/directory.h"
 
 namespace kyanite::queue {
 namespace {

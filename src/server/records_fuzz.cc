@@ -6,13 +6,13 @@
 #include <iterator>
 #include <string_view>
 
+#include "account/properties.h"
 #include "base/check.h"
 #include "blob/records.h"
 #include "file/records.h"
+#include "lifetime/deleted.h"
+#include "lifetime/directory.h"
 #include "queue/records.h"
-#include "service/deleted.h"
-#include "service/directory.h"
-#include "service/properties.h"
 #include "store/fields.h"
 #include "table/table.h"
 
@@ -40,7 +40,7 @@ using Check = void (*)(std::string_view bytes);
 constexpr Check kChecks[] = {
     check<blob::Blob>,
     check<blob::Container>,
-    check<service::Deleted<blob::Container>>,
+    check<lifetime::Deleted<blob::Container>>,
     check<queue::Queue>,
     check<queue::Message>,
     check<table::Table>,
@@ -49,9 +49,9 @@ constexpr Check kChecks[] = {
     check<file::Snapshot>,
     check<file::Permission>,
     check<file::Entry>,
-    check<service::ServiceProperties>,
-    check<service::DeadSpace>,
-    check<service::Deleted<file::Share>>,
+    check<account::ServiceProperties>,
+    check<lifetime::DeadSpace>,
+    check<lifetime::Deleted<file::Share>>,
 };
 }  // namespace
 

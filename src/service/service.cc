@@ -23,8 +23,4 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   reply.body = xml.take();
 }
 
-Task<wire::Result<SourceObject>> Service::source(Call&) const {
-  co_return wire::Error(wire::Code::kInvalidSourceUri);
-}
-
 }  // namespace kyanite::service

@@ -8,8 +8,11 @@
 #include "base/task.h"
 #include "service/call.h"
 #include "service/operation.h"
-#include "service/source_object.h"
 #include "wire/error.h"
+
+namespace kyanite::transfer {
+class Sources;
+}
 
 namespace kyanite::service {
 
@@ -26,9 +29,8 @@ class Service {
   virtual void render(const Call& call, const wire::Error& error, http::Reply& reply) const;
   // What the addressed container's record says about access; an empty Acl when there is none.
   virtual Task<wire::Result<auth::Acl>> acl(Call& call) const = 0;
-  // What the call, which reads an object and was admitted, addresses: the source of a copy into
-  // another service. Refused by default.
-  virtual Task<wire::Result<SourceObject>> source(Call& call) const;
+  // Its objects as sources of copies into other services; null where it has none.
+  virtual const transfer::Sources* sources() const { return nullptr; }
   // Work that no request waits for (removing what expired or was deleted): a bounded amount a call,
   // one call at a time, about once a second.
   virtual Task<void> tend(Context&) const { co_return; }

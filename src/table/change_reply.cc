@@ -1,9 +1,9 @@
 #include "table/change_reply.h"
 
-#include "service/body.h"
 #include "table/names.h"
 #include "table/payload.h"
 #include "table/table.h"
+#include "transfer/body.h"
 
 namespace kyanite::table {
 
@@ -56,7 +56,7 @@ Task<wire::Result<http::Reply>> change_entity(Call& call, Verb verb) {
   if (!call.target.object.empty()) co_return (co_await find_table(call)).error();
   auto wanted = decode_wanted(call, verb);
   if (!wanted) co_return wanted.error();
-  auto body = co_await service::read_body(call, kMaxEntityBody);
+  auto body = co_await transfer::read_body(call, kMaxEntityBody);
   if (!body) co_return body.error();
   std::vector<Change> changes;
   auto change = decode_change(call, verb, *body);

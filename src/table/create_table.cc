@@ -1,11 +1,11 @@
 // Create Table: POST /Tables
-#include "service/body.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "table/handlers.h"
 #include "table/names.h"
 #include "table/payload.h"
 #include "table/table.h"
 #include "table/write_table.h"
+#include "transfer/body.h"
 
 namespace kyanite::table {
 
@@ -17,7 +17,7 @@ Outcome create_table(service::Call& call) {
   auto metadata = decode_metadata_level(call);
   if (!metadata) co_return metadata.error();
   if (auto typed = check_content_type(call); !typed) co_return typed.error();
-  auto body = co_await service::read_body(call, kMaxBody);
+  auto body = co_await transfer::read_body(call, kMaxBody);
   if (!body) co_return body.error();
   auto name = parse_table_name(*body);
   if (!name) co_return name.error();
@@ -26,7 +26,7 @@ Outcome create_table(service::Call& call) {
   auto decide = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
     if (table) return wire::Error(wire::Code::kTableAlreadyExists);
     table.emplace();
-    table->space = service::new_space();
+    table->space = lifetime::new_space();
     table->created = call.now;
     table->name = *name;
     const Preference preference = decode_preference(call);

@@ -3,8 +3,8 @@
 // The record moves from the live to the dead family in one commit: the name is free at once, the
 // entities are unreachable at once, and their space is cleaned in the background.
 #include "base/bytes.h"
-#include "service/dead_spaces.h"
-#include "service/directory.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/directory.h"
 #include "table/handlers.h"
 #include "table/payload.h"
 #include "table/table.h"
@@ -25,8 +25,8 @@ Outcome delete_table(service::Call& call) {
     store::Commit commit;
     commit.guards.push_back({key, loaded->record});
     commit.writes.push_back({key, nullptr});
-    commit.writes.push_back(service::bury(call.target.account, service::kDeadTablesFamily,
-                                          ascii_lower(name), space, call.now));
+    commit.writes.push_back(lifetime::bury(call.target.account, lifetime::kDeadTablesFamily,
+                                           ascii_lower(name), space, call.now));
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return empty_reply();
     if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());

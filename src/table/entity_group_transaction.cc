@@ -11,13 +11,13 @@
 #include "auth/authorize.h"
 #include "base/bytes.h"
 #include "base/random.h"
-#include "service/body.h"
 #include "table/address.h"
 #include "table/change_reply.h"
 #include "table/handlers.h"
 #include "table/operations.h"
 #include "table/payload.h"
 #include "table/table.h"
+#include "transfer/body.h"
 #include "wire/multipart.h"
 
 namespace kyanite::table {
@@ -244,7 +244,7 @@ Outcome run_query(Call& call, std::string_view content) {
 Outcome entity_group_transaction(Call& call) {
   const auto boundary = wire::multipart_boundary(call.headers().get("Content-Type"));
   if (!boundary) co_return malformed();
-  auto body = co_await service::read_body(call, kMaxBatchBody);
+  auto body = co_await transfer::read_body(call, kMaxBatchBody);
   if (!body) co_return body.error();
   const auto parts = wire::parse_multipart(*body, *boundary, kMaxParts);
   if (!parts || parts->size() != 1) co_return malformed();

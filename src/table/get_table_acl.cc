@@ -11,7 +11,7 @@ Outcome get_table_acl(service::Call& call) {
   const auto& policies = loaded->value->policies;
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");
-  reply.body = service::write_access_policies({policies.begin(), policies.end()});
+  reply.body = account::write_access_policies({policies.begin(), policies.end()});
   co_return reply;
 }
 

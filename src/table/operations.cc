@@ -1,8 +1,8 @@
 // The operation table of the Table service.
 #include "table/operations.h"
 
-#include "service/properties.h"
-#include "service/stats.h"
+#include "account/properties.h"
+#include "account/stats.h"
 #include "table/handlers.h"
 
 namespace kyanite::table {
@@ -41,7 +41,7 @@ constexpr Operation kOperations[] = {
      "properties",
      {},
      account_read,
-     service::get_service_properties},
+     account::get_service_properties},
     {"Set Table Service Properties",
      "Service_SetProperties",
      "PUT",
@@ -50,7 +50,7 @@ constexpr Operation kOperations[] = {
      "properties",
      {},
      account_write,
-     service::set_service_properties},
+     account::set_service_properties},
     {"Get Table Service Stats",
      "Service_GetStatistics",
      "GET",
@@ -59,7 +59,7 @@ constexpr Operation kOperations[] = {
      "stats",
      {},
      account_read,
-     service::get_service_stats},
+     account::get_service_stats},
 
     {"Query Tables", "Table_Query", "GET", Level::kTables, "", "", {}, tables_list, query_tables},
     {"Create Table",

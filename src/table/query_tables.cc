@@ -3,7 +3,7 @@
 // Names are compared without regard to case, as they are when tables are created. A full page
 // always carries a token: that of its last table, after which the next page begins.
 #include "base/bytes.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "table/filter.h"
 #include "table/handlers.h"
 #include "table/payload.h"
@@ -72,7 +72,7 @@ struct Found {
 
 Task<store::Result<Found>> list(const Call& call, const Page& page) {
   auto range =
-      store::Range::family(service::directory_space(call.target.account), service::kTablesFamily);
+      store::Range::family(lifetime::directory_space(call.target.account), lifetime::kTablesFamily);
   range.from = std::max(range.from, page.start);
   Found found;
   if (page.most == 0) co_return found;

@@ -1,8 +1,8 @@
 #include "table/service.h"
 
 #include "base/log.h"
-#include "service/dead_spaces.h"
-#include "service/directory.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/directory.h"
 #include "table/address.h"
 #include "table/operations.h"
 #include "table/payload.h"
@@ -59,8 +59,8 @@ Task<wire::Result<auth::Acl>> TableService::acl(Call& call) const {
 
 Task<void> TableService::tend(service::Context& context) const {
   for (const auto& [name, account] : context.accounts.all()) {
-    auto cleaned = co_await service::clean_dead_spaces(
-        context.store, name, service::kDeadTablesFamily, kRecordsPerCleaning, context.clock.now());
+    auto cleaned = co_await lifetime::clean_dead_spaces(
+        context.store, name, lifetime::kDeadTablesFamily, kRecordsPerCleaning, context.clock.now());
     if (!cleaned) log_warning(std::string("table: cleaning: ") + describe(cleaned.error()));
   }
 }

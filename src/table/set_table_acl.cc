@@ -1,14 +1,14 @@
 // Set Table ACL: PUT /{table}?comp=acl
-#include "service/body.h"
 #include "table/handlers.h"
 #include "table/table.h"
+#include "transfer/body.h"
 
 namespace kyanite::table {
 
 Outcome set_table_acl(service::Call& call) {
-  auto body = co_await service::read_body(call, service::kMaxXmlBody);
+  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body, "raud");
+  auto policies = account::parse_access_policies(*body, "raud");
   if (!policies) co_return policies.error();
   auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
     if (!table) return wire::Error(wire::Code::kResourceNotFound);

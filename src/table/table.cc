@@ -1,7 +1,7 @@
 #include "table/table.h"
 
 #include "base/bytes.h"
-#include "service/directory.h"
+#include "lifetime/directory.h"
 #include "service/operation.h"
 
 namespace kyanite::table {
@@ -9,7 +9,7 @@ namespace kyanite::table {
 using service::Call;
 
 store::Key table_key(const Call& call, std::string_view name) {
-  return store::Key(service::directory_space(call.target.account), service::kTablesFamily,
+  return store::Key(lifetime::directory_space(call.target.account), lifetime::kTablesFamily,
                     ascii_lower(name));
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "account/access_policies.h"
 #include "base/task.h"
-#include "service/access_policies.h"
 #include "service/call.h"
 #include "service/storage.h"
 #include "store/key.h"
@@ -18,7 +18,7 @@ struct Table {
   store::SpaceId space = 0;  // The incarnation: where its entities are.
   Time created;
   std::string name;  // in the case it was created with
-  std::vector<service::StoredPolicy> policies;
+  std::vector<account::StoredPolicy> policies;
 
   template <class Io>
   void fields(Io& io) {

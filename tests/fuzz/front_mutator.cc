@@ -12,7 +12,7 @@
 
 #include "blob/operations.h"
 #include "file/operations.h"
-#include "front/fuzz_script.h"
+#include "fuzz/story_script.h"
 #include "queue/operations.h"
 #include "service/operation.h"
 #include "table/operations.h"

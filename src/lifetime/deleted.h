@@ -1,0 +1,300 @@
+// Deleted containers and shares that are not gone yet: those that can be restored, and those whose
+// name stays taken for a while. The record moves from the family of the living to that of the
+// deleted; when its time is over its space is dead (service/dead_spaces.h).
+//
+// T is the record of a container or share: it has a space and a lease.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/task.h"
+#include "lifetime/dead_spaces.h"
+#include "lifetime/directory.h"
+#include "service/call.h"
+#include "service/storage.h"
+#include "store/fields.h"
+#include "store/store.h"
+
+namespace kyanite::lifetime {
+
+template <class T>
+struct Deleted {
+  T value;
+  Time deleted;
+  Time removal;    // From then on it is gone for good.
+  Time name_free;  // Until then its name stays taken.
+  template <class Io>
+  void fields(Io& io) {
+    io(1, value);
+    io(2, deleted);
+    io(3, removal);
+    io(4, name_free);
+  }
+};
+
+// The families of an account's directory where one kind of thing goes.
+struct Graves {
+  store::Family deleted;  // partition: name, row: instant of deletion
+  store::Family dead;
+};
+inline constexpr Graves kContainerGraves{kDeletedContainersFamily, kDeadContainersFamily};
+inline constexpr Graves kShareGraves{kDeletedSharesFamily, kDeadSharesFamily};
+
+store::Key deleted_key(std::string_view account, const Graves& graves, std::string_view name,
+                       Time deleted);
+// How clients name a deletion: x-ms-deleted-container-version, x-ms-deleted-share-version.
+std::string deletion_version(Time deleted);
+// RemainingRetentionDays of a listing.
+uint64_t remaining_days(Time removal, Time now);
+
+template <class T>
+struct Deletion {
+  store::Key key;
+  store::RecordPtr record;
+  Deleted<T> deleted;
+};
+
+template <class T>
+Task<store::Result<std::vector<Deletion<T>>>> list_deletions(store::Store& store,
+                                                             store::Range range) {
+  std::vector<Deletion<T>> deletions;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto value = store::decode<Deleted<T>>((*record)->value);
+    if (!value) return store::Error::kCorrupt;
+    deletions.push_back(
+        {store::Key::from_bytes(std::string(cursor.key())), *record, std::move(*value)});
+    return true;
+  };
+  auto listed = co_await store::scan(store, std::move(range), see);
+  if (!listed) co_return listed.error();
+  co_return std::move(deletions);
+}
+
+// The deletions of the addressed name, oldest first.
+template <class T>
+Task<wire::Result<std::vector<Deletion<T>>>> deletions_of_name(service::Call& call,
+                                                               const Graves& graves) {
+  auto deletions = co_await list_deletions<T>(
+      call.store(), store::Range::rows(directory_space(call.target.account), graves.deleted,
+                                       call.target.container));
+  if (!deletions) co_return service::storage_error(deletions.error());
+  co_return std::move(*deletions);
+}
+
+// Whether a deleted thing still keeps the addressed name.
+template <class T>
+Task<wire::Result<bool>> is_name_kept(service::Call& call, const Graves& graves) {
+  if (call.settings().deletion_window_s == 0) co_return false;
+  auto deletions = co_await deletions_of_name<T>(call, graves);
+  if (!deletions) co_return deletions.error();
+  for (const auto& deletion : *deletions) {
+    if (call.now < deletion.deleted.name_free) co_return true;
+  }
+  co_return false;
+}
+
+// Adds to the commit what the deletion of the addressed thing leaves: something that can come back,
+// or whose name stays taken, or a space to be cleaned.
+template <class T>
+void leave_remains(const service::Call& call, const Graves& graves, const T& value,
+                   uint32_t retention_days, store::Commit& commit) {
+  const auto& [account, name] = std::tie(call.target.account, call.target.container);
+  const uint32_t window_s = call.settings().deletion_window_s;
+  if (retention_days == 0 && window_s == 0) {
+    commit.writes.push_back(bury(account, graves.dead, name, value.space, call.now));
+    return;
+  }
+  Deleted<T> deleted{value, call.now, after_seconds(call.now, int64_t{retention_days} * 24 * 3600),
+                     after_seconds(call.now, window_s)};
+  deleted.value.lease = {};
+  // Not in the place of an earlier deletion, whatever the clock says.
+  const auto key = deleted_key(account, graves, name, call.now);
+  commit.guards.push_back({key, nullptr});
+  commit.writes.push_back({key, service::to_record(deleted)});
+}
+
+// Brings back the deletion of the addressed name that clients call `version`. `missing` when there
+// is none that can come back, `exists` when the name is in use again. `reply(T&)` sees what came
+// back before it is stored.
+template <class T, class Reply>
+Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& graves, store::Key key,
+                                        std::string_view version, wire::Code missing,
+                                        wire::Code exists, Reply reply) {
+  auto turn = co_await call.context.locks.lock(key.bytes());
+  service::Tries tries(call);
+  while (tries.another()) {
+    auto current = co_await load<T>(call, key);
+    if (!current) co_return current.error();
+    if (current->value) co_return wire::Error(exists);
+    auto deletions = co_await deletions_of_name<T>(call, graves);
+    if (!deletions) co_return deletions.error();
+    Deletion<T>* chosen = nullptr;
+    for (auto& each : *deletions) {
+      if (deletion_version(each.deleted.deleted) == version && call.now < each.deleted.removal)
+        chosen = &each;
+    }
+    if (chosen == nullptr) co_return wire::Error(missing);
+    http::Reply answer = reply(chosen->deleted.value);
+    store::Commit commit;
+    commit.guards.push_back({key, nullptr});
+    commit.guards.push_back({chosen->key, chosen->record});
+    commit.writes.push_back({key, service::to_record(chosen->deleted.value)});
+    commit.writes.push_back({chosen->key, nullptr});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return answer;
+    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
+  }
+  co_return tries.error();
+}
+
+// Moves things whose time is over to the dead, whose spaces are cleaned. Looks at all deletions of
+// the account.
+template <class T>
+Task<store::Result<void>> bury_overdue(store::Store& store, std::string_view account, Graves graves,
+                                       Time now) {
+  auto deletions = co_await list_deletions<T>(
+      store, store::Range::family(directory_space(account), graves.deleted));
+  if (!deletions) co_return deletions.error();
+  for (const auto& deletion : *deletions) {
+    if (now < deletion.deleted.removal || now < deletion.deleted.name_free) continue;
+    store::Commit commit;
+    commit.guards.push_back({deletion.key, deletion.record});
+    commit.writes.push_back({deletion.key, nullptr});
+    commit.writes.push_back(
+        bury(account, graves.dead, deletion.key.partition(), deletion.deleted.value.space, now));
+    // Restored meanwhile: not overdue after all.
+    auto done = co_await store.commit(std::move(commit));
+    if (!done && done.error() != store::Error::kConflict) co_return done.error();
+  }
+  co_return store::Result<void>();
+}
+
+// One name of a listing: a living thing, or a deletion of one.
+template <class T>
+struct Listed {
+  std::string name;
+  T value;
+  std::optional<Deleted<T>> deletion;  // Its value is moved to `value`.
+};
+
+// Walks living and, if asked for, deleted things in the order of their names; the deletions of a
+// name come first.
+template <class T>
+class DirectoryWalk {
+ public:
+  // `start` is the first name to show, empty for the beginning.
+  DirectoryWalk(const service::Call& call, const store::View& view, store::Family living,
+                std::optional<store::Family> deleted, std::string_view prefix,
+                std::string_view start)
+      : now_(call.now), living_(scan(call, view, living, prefix, start)) {
+    if (deleted) deleted_ = scan(call, view, *deleted, prefix, start);
+  }
+
+  // Nothing at the end.
+  store::Result<std::optional<Listed<T>>> next() {
+    if (auto status = moved(); !status) return status.error();
+    while (deleted_ && deleted_->valid() &&
+           (!living_->valid() || name_of(*deleted_) <= name_of(*living_))) {
+      auto taken = take<Deleted<T>>(*deleted_);
+      if (!taken) return taken.error();
+      auto& [name, deletion] = *taken;
+      if (now_ < deletion.removal) {
+        Listed<T> listed{std::move(name), std::move(deletion.value), std::move(deletion)};
+        return std::optional<Listed<T>>(std::move(listed));
+      }
+    }
+    if (!living_->valid()) {
+      if (auto status = moved(); !status) return status.error();
+      return std::optional<Listed<T>>();
+    }
+    auto taken = take<T>(*living_);
+    if (!taken) return taken.error();
+    return std::optional<Listed<T>>({std::move(taken->first), std::move(taken->second), {}});
+  }
+
+ private:
+  using Cursor = store::View::Cursor;
+
+  // A cursor that failed looks as if it were through.
+  store::Result<void> moved() const {
+    if (auto status = living_->status(); !status) return status;
+    return deleted_ ? deleted_->status() : store::Result<void>();
+  }
+  static std::unique_ptr<Cursor> scan(const service::Call& call, const store::View& view,
+                                      store::Family family, std::string_view prefix,
+                                      std::string_view start) {
+    const auto directory = directory_space(call.target.account);
+    auto cursor = view.scan(store::Range::partition_prefix(directory, family, prefix));
+    if (!start.empty()) cursor->seek(store::Key(directory, family, start).bytes());
+    return cursor;
+  }
+  static std::string name_of(const Cursor& cursor) {
+    return store::Key::from_bytes(std::string(cursor.key())).partition();
+  }
+  template <class Record>
+  static store::Result<std::pair<std::string, Record>> take(Cursor& cursor) {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto value = store::decode<Record>((*record)->value);
+    if (!value) return store::Error::kCorrupt;
+    std::pair<std::string, Record> taken(name_of(cursor), std::move(*value));
+    cursor.next();
+    return taken;
+  }
+
+  Time now_;
+  std::unique_ptr<Cursor> living_;
+  std::unique_ptr<Cursor> deleted_;
+};
+
+struct Walk {
+  store::Family living;
+  std::optional<store::Family> deleted;
+  std::string prefix;
+  std::string start;  // The first name to show, empty for the beginning.
+};
+
+// Shows what a DirectoryWalk finds to `see(listed, view)`, which says whether to go on; in turns
+// with other scans.
+template <class T, class See>
+Task<store::Result<void>> walk_directory(const service::Call& call, Walk walk, See see) {
+  const auto snapshot = call.store().snapshot();
+  bool more = true;
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    DirectoryWalk<T> at(call, view, walk.living, walk.deleted, walk.prefix, walk.start);
+    std::string last;
+    while (more) {
+      auto listed = at.next();
+      if (!listed) return listed.error();
+      if (!*listed) break;
+      // What has one name is seen in one turn.
+      const bool enough = view.enough() && !last.empty();
+      if (enough && (*listed)->name != last) {
+        walk.start = (*listed)->name;
+        return {};
+      }
+      last = (*listed)->name;
+      auto goes_on = see(**listed, view);
+      if (!goes_on) return goes_on.error();
+      more = *goes_on;
+    }
+    more = false;
+    return {};
+  };
+  while (true) {
+    if (call.deadline.over()) co_return store::Error::kTimeout;
+    if (auto looked = co_await snapshot->scan(look); !looked) co_return looked.error();
+    if (!more) co_return store::Result<void>();
+  }
+}
+
+}  // namespace kyanite::lifetime

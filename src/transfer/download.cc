@@ -1,0 +1,121 @@
+#include "transfer/download.h"
+
+#include "base/bytes.h"
+#include "service/storage.h"
+#include "transfer/body.h"
+#include "transfer/content_stream.h"
+#include "wire/crc64.h"
+#include "wire/structured.h"
+
+namespace kyanite::transfer {
+
+using wire::Code;
+
+namespace {
+
+// Ranges whose hash is asked for are read into memory, hence the limit.
+constexpr uint64_t kMaxHashedRange = 4 * 1024 * 1024;
+
+Task<store::Result<std::string>> read_whole(content::Reader& reader, uint64_t length) {
+  std::string out;
+  out.reserve(length);
+  while (out.size() < length) {
+    auto bytes = co_await reader.next(false);
+    if (!bytes) co_return bytes.error();
+    out.append(std::get<Buffer>(*bytes).view());
+  }
+  co_return out;
+}
+
+std::string_view hash_header(RangeHash hash) {
+  return hash == RangeHash::kCrc64 ? "x-ms-range-get-content-crc64" : "x-ms-range-get-content-md5";
+}
+
+void encode_range_hash(http::Reply& reply, RangeHash hash, std::string_view bytes) {
+  if (hash == RangeHash::kCrc64) {
+    reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, bytes)));
+    return;
+  }
+  reply.header("Content-MD5", base64(md5(bytes)));
+}
+
+std::string content_range(headers::Span span, uint64_t length) {
+  std::string text = "bytes ";
+  append_uint(text, span.offset);
+  text += '-';
+  append_uint(text, span.offset + span.count - 1);
+  text += '/';
+  append_uint(text, length);
+  return text;
+}
+
+wire::Error beyond_the_end(uint64_t length) {
+  wire::Error error(Code::kInvalidRange);
+  std::string range = "bytes */";
+  append_uint(range, length);
+  error.headers.emplace_back("Content-Range", range);
+  return error;
+}
+
+}  // namespace
+
+wire::Result<Download> decode_download(const service::Call& call) {
+  Download wanted;
+  wanted.range = headers::decode_read_range(call);
+  const auto form = call.headers().find(wire::kStructuredBody);
+  if (form && !wire::is_structured_form(*form))
+    return wire::invalid_header(wire::kStructuredBody, *form);
+  wanted.structured = form.has_value();
+  const auto wants = [&](std::string_view header) {
+    return equals_ignoring_case(call.headers().get(header), "true");
+  };
+  const bool md5 = wants(hash_header(RangeHash::kMd5));
+  const bool crc64 = wants(hash_header(RangeHash::kCrc64));
+  if (!md5 && !crc64) return wanted;
+  if (md5 && crc64) return wire::Error(Code::kBothCrc64AndMd5RangeHeaderPresent);
+  wanted.hash = md5 ? RangeHash::kMd5 : RangeHash::kCrc64;
+  if (!wanted.range) return wire::invalid_header(hash_header(wanted.hash), "true");
+  wanted.structured = false;
+  return wanted;
+}
+
+Task<wire::Result<bool>> attach_content(service::Call& call, http::Reply& reply,
+                                        const Download& wanted, const content::Place& place,
+                                        const content::Content& content, const store::Guard& head,
+                                        content::CipherPtr cipher) {
+  headers::Span span{0, content.length};
+  if (wanted.range) {
+    const auto clipped = headers::clip(*wanted.range, content.length);
+    if (!clipped) co_return beyond_the_end(content.length);
+    span = *clipped;
+  }
+  if (wanted.hash != RangeHash::kNone && span.count > kMaxHashedRange) {
+    co_return wire::invalid_header(hash_header(wanted.hash), "true");
+  }
+  auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
+                                               span.count, head, std::move(cipher));
+  if (!reader) {
+    if (reader.error() == store::Error::kConflict) co_return false;
+    co_return service::storage_error(reader.error());
+  }
+  reply.status = wanted.range ? 206 : 200;
+  if (wanted.range) reply.header("Content-Range", content_range(span, content.length));
+  if (wanted.hash != RangeHash::kNone) {
+    auto bytes = co_await read_whole(**reader, span.count);
+    if (!bytes) co_return service::storage_error(bytes.error());
+    encode_range_hash(reply, wanted.hash, *bytes);
+    reply.body = std::move(*bytes);
+  } else if (wanted.structured) {
+    reply.header(wire::kStructuredBody, wire::kStructuredForm);
+    reply.header(wire::kStructuredContentLength, span.count);
+    set_structured_body(reply, call, std::move(*reader), span.count);
+  } else if (auto whole = (*reader)->whole()) {
+    reply.body = http::Reply::Shared{std::move(whole->owner), whole->bytes};
+  } else if (span.count > 0) {
+    reply.stream_length = span.count;
+    reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold);
+  }
+  co_return true;
+}
+
+}  // namespace kyanite::transfer

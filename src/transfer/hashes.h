@@ -1,0 +1,59 @@
+// MD5 and CRC-64 of bytes on their way, and what a client claims about them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/executor.h"
+#include "base/task.h"
+#include "service/call.h"
+#include "wire/error.h"
+
+struct evp_md_ctx_st;  // EVP_MD_CTX
+
+namespace kyanite::transfer {
+
+class Hashes {
+ public:
+  explicit Hashes(bool with_md5);
+  ~Hashes();
+  Hashes(const Hashes&) = delete;
+  Hashes& operator=(const Hashes&) = delete;
+
+  // The next bytes, on a worker unless they are few. They must stay until this is done.
+  Task<void> update(Workers& workers, std::string_view bytes);
+  // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
+  // over first.
+  Task<bool> update_zeros(Workers& workers, uint64_t count, Deadline deadline);
+
+  std::string md5();  // 16 bytes; empty without MD5. Once, at the end.
+  uint64_t crc64() const { return crc64_; }
+
+ private:
+  void take(std::string_view bytes);
+
+  evp_md_ctx_st* md5_ = nullptr;
+  uint64_t crc64_ = 0;
+  bool had_turn_ = false;  // Long bodies let short ones pass.
+};
+
+// The headers by which a client says what the hashes of a body, or of the source of a copy, are.
+struct ClaimHeaders {
+  std::string_view md5;
+  std::string_view crc64;
+};
+inline constexpr ClaimHeaders kBodyClaims{"Content-MD5", "x-ms-content-crc64"};
+inline constexpr ClaimHeaders kSourceClaims{"x-ms-source-content-md5", "x-ms-source-content-crc64"};
+
+struct Claims {
+  std::string md5;  // 16 bytes, or empty
+  std::optional<uint64_t> crc64;
+};
+// 400 when a value is malformed or both are given.
+wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders& headers);
+// 400 Md5Mismatch or Crc64Mismatch.
+wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint64_t crc64);
+
+}  // namespace kyanite::transfer
