@@ -148,66 +148,48 @@ inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>&
   return rules.operation == concurrency::Operation::kCreate || (rules.sees_uncommitted && !blob);
 }
 
+// One attempt at a change, between what was found and what is to be.
+struct Change {
+  store::SpaceId space = 0;
+  std::optional<Blob> before;              // As it is stored, visible or not.
+  std::optional<Blob> blob;                // What requests see of it; edited.
+  std::optional<Uncommitted> uncommitted;  // Where there is no blob but blocks that wait,
+  bool is_uncommitted = false;             // and where they are the blob to this operation.
+};
+// Reads and checks what the request addresses.
+Task<wire::Result<Change>> begin_change(service::Call& call, const Checks& checks,
+                                        store::SpaceId space, store::Commit& commit);
+// Adds to the commit what follows from the edit: what becomes of the former state, leases, the
+// index of tags.
+Task<wire::Result<void>> finish_change(service::Call& call, const Checks& checks, Change& change,
+                                       store::Commit& commit);
+
+template <class Decided, class Edit>
+Task<Decided> change_blob_by(service::Call& call, const Checks& checks, Edit edit) {
+  if (auto base = require_base(call); !base) co_return base.error();
+  const auto space = co_await load_space(call);
+  if (!space) co_return space.error();
+  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
+    auto change = co_await begin_change(call, checks, *space, attempt.commit);
+    if (!change) co_return change.error();
+    Decided decided = co_await service::decided(edit(change->blob, *space, attempt.commit));
+    if (!decided) co_return std::move(decided);
+    auto finished = co_await finish_change(call, checks, *change, attempt.commit);
+    if (!finished) co_return finished.error();
+    co_return std::move(decided);
+  };
+  co_return co_await store::transact(call, head_key(call, *space), decide);
+}
+
 // Read, decide, commit for one blob. What it gains of tags is indexed. After the checks
 // `edit(std::optional<Blob>&, store::SpaceId, store::Commit&)` changes, creates or clears the blob,
-// may add content to the commit, and returns the reply to give once all is durable. It may be
-// called again after a conflict. `edit` returns wire::Result<http::Reply> or a Task of it.
+// may add content to the commit, and returns what came of it, a wire::Result or a Task of one. It
+// may be called again after a conflict.
 template <class Edit>
-Task<wire::Result<http::Reply>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
-  if (auto base = require_base(call); !base) co_return base.error();
-  const auto container = co_await load_space(call);
-  if (!container) co_return container.error();
-  const auto space = *container;
-  const auto key = head_key(call, space);
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto loaded = co_await service::load<Blob>(call, key);
-    if (!loaded) co_return loaded.error();
-    const auto& before = loaded->value;
-    std::optional<Blob> blob;
-    if (before && is_visible(*before, call.now)) blob = before;
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    std::optional<Uncommitted> uncommitted;
-    if (looks_for_uncommitted(checks.rules, blob)) {
-      auto found = co_await find_uncommitted(call, space, commit);
-      if (!found) co_return found.error();
-      if (!blob) uncommitted = std::move(*found);
-    }
-    auto passed = uncommitted ? check_uncommitted(call, checks, *uncommitted)
-                              : check_blob(call, checks, blob);
-    if (!passed) co_return passed.error();
-    const bool is_uncommitted = uncommitted && checks.rules.sees_uncommitted;
-    if (is_uncommitted) blob = uncommitted->as_blob();
-    std::optional<wire::Result<http::Reply>> reply;
-    if constexpr (std::is_same_v<decltype(edit(blob, space, commit)),
-                                 Task<wire::Result<http::Reply>>>) {
-      reply.emplace(co_await edit(blob, space, commit));
-    } else {
-      reply.emplace(edit(blob, space, commit));
-    }
-    if (!*reply && reply->error().conflict) continue;
-    if (!*reply) co_return std::move(*reply);
-    // A lease that was taken before there was more than blocks goes on.
-    if (uncommitted && blob && !is_uncommitted) {
-      blob->lease = uncommitted->lease;
-      concurrency::on_write(blob->lease, call.now);
-    }
-    auto settling = is_uncommitted ? settle_uncommitted(call, space, *uncommitted, blob, commit)
-                                   : settle(call, space, checks.rules.keep, before, blob, commit);
-    auto settled = co_await std::move(settling);
-    if (!settled && settled.error().conflict) continue;
-    if (!settled) co_return settled.error();
-    if (const Tags had = before ? before->tags : Tags(); blob && gains_tags(had, blob->tags)) {
-      auto indexed = co_await index_tags(call, space, had, blob->tags, commit);
-      if (!indexed) co_return indexed.error();
-    }
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return std::move(*reply);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+auto change_blob(service::Call& call, const Checks& checks, Edit edit) {
+  using Returned = decltype(edit(std::declval<std::optional<Blob>&>(), store::SpaceId(),
+                                 std::declval<store::Commit&>()));
+  return change_blob_by<service::Decided<Returned>>(call, checks, std::move(edit));
 }
 
 // The headers that Get Blob and Get Blob Properties share.

@@ -10,31 +10,29 @@
 
 namespace kyanite::blob {
 
-// `edit(Blob&) -> wire::Result<http::Reply>` may be called again after a conflict.
+// `edit(Blob&)` returns what came of it as a wire::Result. It may be called again after a conflict.
 template <class Edit>
-Task<wire::Result<http::Reply>> change_head(service::Call& call, const Checks& checks, Edit edit) {
-  service::Tries tries(call);
-  while (tries.another()) {
+auto change_head(service::Call& call, const Checks& checks, Edit edit)
+    -> Task<decltype(edit(std::declval<Blob&>()))> {
+  using Decided = decltype(edit(std::declval<Blob&>()));
+  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
     Blob blob = *found->blob;
     if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
-    wire::Result<http::Reply> reply = edit(blob);
-    if (!reply) co_return reply;
+    Decided decided = edit(blob);
+    if (!decided) co_return std::move(decided);
     const auto key = head_key(call, found->space, found->row);
-    store::Commit commit;
-    commit.guards.push_back({key, found->record});
-    commit.writes.push_back({key, service::to_record(blob)});
+    attempt.commit.expect(key, found->record);
+    attempt.commit.put(key, service::to_record(blob));
     // Only the blob itself is found by its tags, not its versions.
     if (const Tags& had = found->blob->tags; found->row.empty() && gains_tags(had, blob.tags)) {
-      auto indexed = co_await index_tags(call, found->space, had, blob.tags, commit);
+      auto indexed = co_await index_tags(call, found->space, had, blob.tags, attempt.commit);
       if (!indexed) co_return indexed.error();
     }
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return reply;
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return std::move(decided);
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 }  // namespace kyanite::blob

@@ -101,7 +101,7 @@ Task<store::Result<void>> share_content(Call& call, const Source& source, store:
       co_await call.store().get(block_list_key(place.space, place.partition, from.content.id));
   if (!list) co_return list.error();
   if (*list == nullptr) co_return store::Error::kConflict;
-  commit.writes.push_back({block_list_key(space, call.target.object, blob.content.id), *list});
+  commit.put(block_list_key(space, call.target.object, blob.content.id), *list);
   co_return store::Result<void>();
 }
 
@@ -138,8 +138,7 @@ Outcome copy_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto attempt = [&]() -> Outcome {
     auto source = co_await open_source(call, CopyFamily::kCopyBlob);
     if (!source) co_return source.error();
     if (destination->postponed) co_return *destination->postponed;
@@ -149,9 +148,10 @@ Outcome copy_blob(Call& call) {
       co_return possible.error();
     bool changed = false;
     auto copied = co_await copy_local(call, *checks, *order, *source, changed);
-    if (!changed) co_return copied;
-  }
-  co_return tries.error();
+    if (changed) co_return service::decide_again();
+    co_return copied;
+  };
+  co_return co_await service::answer_whole(call, attempt);
 }
 
 }  // namespace kyanite::blob

@@ -17,23 +17,20 @@ namespace {
 template <class Edit>
 Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& copy, Edit edit) {
   const store::Key key(copy.space, kHeads, copy.object);
-  auto turn = co_await context.locks.lock(key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  store::Occasion occasion(context.store, context.locks, context.clock);
+  auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
     auto record = co_await context.store.get(key);
     if (!record) co_return record.error();
     if (*record == nullptr) co_return false;
     auto blob = store::decode<Blob>((*record)->value);
     if (!blob) co_return store::Error::kCorrupt;
     if (blob->copy.id != copy.id || blob->copy.status != CopyStatus::kPending) co_return false;
-    store::Commit commit;
-    commit.guards.push_back({key, *record});
-    edit(*blob, commit);
-    commit.writes.push_back({key, service::to_record(*blob)});
-    auto done = co_await context.store.commit(std::move(commit));
-    if (done) co_return true;
-    if (done.error() != store::Error::kConflict) co_return done.error();
-  }
-  co_return store::Error::kConflict;
+    attempt.commit.expect(key, *record);
+    edit(*blob, attempt.commit);
+    attempt.commit.put(key, service::to_record(*blob));
+    co_return true;
+  };
+  co_return co_await store::transact(occasion, key, decide);
 }
 
 void end_copy(const Context& context, CopyStatus status, Blob& blob) {

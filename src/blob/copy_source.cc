@@ -142,9 +142,8 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
 }
 
 // One attempt; nothing when the source was changed while it was read.
-Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
-                                                  const Wanted& wanted,
-                                                  const transfer::Claims& claims) {
+Task<wire::Result<Taken>> try_take(Call& call, CopyFamily family, const Wanted& wanted,
+                                   const transfer::Claims& claims) {
   auto source = co_await open_source(call, family, wanted.range);
   if (!source) co_return source.error();
   transfer::Hashes hashes(wanted.md5 == Md5::kAlways || !claims.md5.empty() ||
@@ -167,8 +166,7 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
     auto shared = co_await transfer::share_source(call, source->place(), blob.content,
                                                   source->head(), span, hashes, ciphers);
     if (!shared) co_return shared.error();
-    if (!*shared) co_return std::optional<Taken>();
-    taken.uploaded = std::move(**shared);
+    taken.uploaded = std::move(*shared);
     taken.type = blob.type;
     taken.http = blob.http;
     taken.metadata = blob.metadata;
@@ -189,7 +187,7 @@ Task<wire::Result<std::optional<Taken>>> try_take(Call& call, CopyFamily family,
     if (family == CopyFamily::kPart) truthful.error().details.clear();
     co_return truthful.error();
   }
-  co_return std::optional<Taken>(std::move(taken));
+  co_return std::move(taken);
 }
 
 }  // namespace
@@ -250,13 +248,8 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
 Task<wire::Result<Taken>> take_source(Call& call, CopyFamily family, const Wanted& wanted) {
   auto claims = decode_claims(call, transfer::kSourceClaims);
   if (!claims) co_return claims.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto taken = co_await try_take(call, family, wanted, *claims);
-    if (!taken) co_return taken.error();
-    if (*taken) co_return std::move(**taken);
-  }
-  co_return tries.error();
+  auto take = [&] { return try_take(call, family, wanted, *claims); };
+  co_return co_await service::answer_whole(call, take);
 }
 
 wire::Result<bool> decode_copies_tags(const Call& call) {

@@ -97,11 +97,11 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
   for (auto& head : heads) {
     if (auto allowed = check_deletable(call, head.blob); !allowed) co_return allowed.error();
     const auto key = head_key(call, space, head.row);
-    commit.guards.push_back({key, head.record});
+    commit.expect(key, head.record);
     if (!retention.enabled) continue;
     head.blob.deleted = call.now;
     head.blob.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
-    commit.writes.push_back({key, service::to_record(head.blob)});
+    commit.put(key, service::to_record(head.blob));
   }
   if (retention.enabled) co_return wire::Result<void>();
   const content::Place place{space, call.target.object};
@@ -113,8 +113,7 @@ Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vec
 // One snapshot or version named by the request.
 Outcome delete_former(Call& call, const Checks& checks, const headers::Asked& tier_conditions,
                       const account::RetentionPolicy& retention) {
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
     auto met = check_blob(call, checks, *found->blob);
@@ -123,16 +122,13 @@ Outcome delete_former(Call& call, const Checks& checks, const headers::Asked& ti
       co_return fits.error();
     // The id of the version that the blob has now.
     if (found->row.empty()) co_return wire::Error(Code::kOperationNotAllowedOnRootBlob);
-    store::Commit commit;
     std::vector<Head> heads;
     heads.push_back({found->row, found->record, *found->blob});
-    auto deleted = co_await delete_heads(call, found->space, std::move(heads), retention, commit);
-    if (!deleted) co_return deleted.error();
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return deleted_reply(!retention.enabled);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return co_await delete_heads(call, found->space, std::move(heads), retention,
+                                    attempt.commit);
+  };
+  if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
+  co_return deleted_reply(!retention.enabled);
 }
 
 wire::Error not_for_good(std::string_view why) {
@@ -152,23 +148,18 @@ Outcome delete_for_good(Call& call, account::RetentionPolicy retention) {
       wire::parse_iso_date(snapshot ? call.target.snapshot : call.target.version_id);
   const std::string row = snapshot ? snapshot_row(*instant) : version_row(*instant);
   retention.enabled = false;
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     auto loaded = co_await service::load<Blob>(call, head_key(call, *space, row));
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(Code::kBlobNotFound);
     if (!loaded->value->deleted.set())
       co_return not_for_good("Only what is deleted already can be deleted permanently.");
-    store::Commit commit;
     std::vector<Head> heads;
     heads.push_back({row, loaded->record, *loaded->value});
-    auto deleted = co_await delete_heads(call, *space, std::move(heads), retention, commit);
-    if (!deleted) co_return deleted.error();
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return deleted_reply(true);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return co_await delete_heads(call, *space, std::move(heads), retention, attempt.commit);
+  };
+  if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
+  co_return deleted_reply(true);
 }
 
 }  // namespace
@@ -199,7 +190,7 @@ Outcome delete_blob(Call& call) {
     co_return co_await delete_former(call, *checks, *tier_conditions, retention);
   }
   auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
+                  store::Commit& commit) -> Task<wire::Result<void>> {
     if (auto met = check_tier_conditions(*tier_conditions, *blob); !met) co_return met.error();
     auto heads = co_await list_snapshots(call, space);
     if (!heads) co_return heads.error();
@@ -212,10 +203,11 @@ Outcome delete_blob(Call& call) {
       if (auto allowed = check_deletable(call, *blob); !allowed) co_return allowed.error();
       blob.reset();
     }
-    const bool keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
-    co_return deleted_reply(!retention.enabled && !keeps_version);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  if (auto deleted = co_await change_blob(call, *checks, edit); !deleted) co_return deleted.error();
+  const bool keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
+  co_return deleted_reply(!retention.enabled && !keeps_version);
 }
 
 }  // namespace kyanite::blob

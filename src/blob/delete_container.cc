@@ -16,9 +16,7 @@ Outcome delete_container(service::Call& call) {
       headers::decode_conditions(call, concurrency::Operation::kUpdate, concurrency::kAcceptsDates);
   if (!asked) co_return asked.error();
   const auto key = container_key(call);
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     auto loaded = co_await service::load<Container>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kContainerNotFound);
@@ -28,16 +26,16 @@ Outcome delete_container(service::Call& call) {
     if (!use) co_return headers::lease_use_error(use.error(), headers::Leased::kContainer);
     auto met = headers::check_conditions(*asked, {.exists = true, .changed = container.changed});
     if (!met) co_return met.error();
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, nullptr});
+    store::Commit& commit = attempt.commit;
+    commit.expect(key, loaded->record);
+    commit.remove(key);
     lifetime::leave_remains(call, lifetime::kContainerGraves, container,
                             call.settings().container_retention_days, commit);
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return http::Reply(202);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return wire::Result<void>();
+  };
+  if (auto deleted = co_await store::transact(call, key, decide); !deleted)
+    co_return deleted.error();
+  co_return http::Reply(202);
 }
 
 }  // namespace kyanite::blob

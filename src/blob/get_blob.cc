@@ -12,8 +12,7 @@ using wire::Code;
 namespace {
 
 // One attempt; nothing when the blob was replaced between its head and its content being read.
-Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
-                                                            const transfer::Download& wanted) {
+Outcome try_get_blob(Call& call, const transfer::Download& wanted) {
   auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
@@ -30,8 +29,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
   auto attached = co_await transfer::attach_content(call, reply, wanted, place, blob.content, head,
                                                     cipher_of(found->key));
   if (!attached) co_return attached.error();
-  if (!*attached) co_return std::optional<http::Reply>();
-  co_return std::optional<http::Reply>(std::move(reply));
+  co_return std::move(reply);
 }
 
 }  // namespace
@@ -39,13 +37,8 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_blob(Call& call,
 Outcome get_blob(Call& call) {
   auto wanted = transfer::decode_download(call);
   if (!wanted) co_return wanted.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto reply = co_await try_get_blob(call, *wanted);
-    if (!reply) co_return reply.error();
-    if (*reply) co_return std::move(**reply);
-  }
-  co_return tries.error();
+  auto get = [&] { return try_get_blob(call, *wanted); };
+  co_return co_await service::answer_whole(call, get);
 }
 
 }  // namespace kyanite::blob

@@ -59,7 +59,7 @@ Task<store::Result<void>> remove_heads(store::Store& store, const content::Place
                                        const std::vector<Head>& heads, store::Commit& commit) {
   bool shared = false;
   for (const auto& head : heads) {
-    commit.writes.push_back({head_key(place, head.row), nullptr});
+    commit.remove(head_key(place, head.row));
     shared = shared || head.blob.content_shared;
   }
   Named left;

@@ -124,17 +124,17 @@ Outcome incremental_copy_blob(Call& call) {
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto attempt = [&]() -> Outcome {
     auto source = co_await open_source(call, CopyFamily::kIncremental);
     if (!source) co_return source.error();
     if (auto possible = check_incremental(*source); !possible) co_return possible.error();
     if (destination->postponed) co_return *destination->postponed;
     bool gone = false;
     auto copied = co_await copy_snapshot(call, *checks, *source, gone);
-    if (!gone) co_return copied;
-  }
-  co_return tries.error();
+    if (gone) co_return service::decide_again();
+    co_return copied;
+  };
+  co_return co_await service::answer_whole(call, attempt);
 }
 
 }  // namespace kyanite::blob

@@ -83,14 +83,14 @@ Task<store::Result<void>> remove_due(store::Store& store, const Due& due) {
   const std::string blob_name = due.key.partition();
   const content::Place place{due.key.space(), blob_name};
   store::Commit commit;
-  commit.guards.push_back({due.key, due.record});
+  commit.expect(due.key, due.record);
   if (due.blob) {
     std::vector<Head> heads;
     heads.push_back({std::string(due.key.row()), due.record, *due.blob});
     if (auto removed = co_await remove_heads(store, place, heads, commit); !removed)
       co_return removed.error();
   } else {
-    commit.writes.push_back({due.key, nullptr});
+    commit.remove(due.key);
   }
   auto done = co_await store.commit(std::move(commit));
   // Changed meanwhile: the next round looks again.

@@ -69,8 +69,8 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
   const auto mark_key = [&](store::SpaceId space) {
     return block_key(space, call.target.object, kBlocksMark);
   };
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
+    store::Commit& commit = attempt.commit;
     auto container = co_await load_container(call);
     if (!container) co_return container.error();
     const auto space = container->space;
@@ -79,8 +79,7 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     if (head->value && !is_visible(*head->value, call.now)) head->value.reset();
     auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
     if (!mark) co_return mark.error();
-    store::Commit commit;
-    commit.guards.push_back({head_key(call, space), head->record});
+    commit.expect(head_key(call, space), head->record);
     std::optional<Uncommitted> leased;
     if (!head->value && mark->value && !mark->value->lease.id.empty()) {
       auto found = co_await find_uncommitted(call, space, commit);
@@ -98,16 +97,13 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
       if (auto few = co_await check_block_count(call, space); !few) co_return few.error();
     }
 
-    commit.guards.push_back({mark_key(space), mark->record});
-    if (!mark->value)
-      commit.writes.push_back({mark_key(space), service::to_record(BlocksMark{id.size()})});
+    commit.expect(mark_key(space), mark->record);
+    if (!mark->value) commit.put(mark_key(space), service::to_record(BlocksMark{id.size()}));
     const Block block{call.now, content::length_of(pieces), {}, key_sha256(checks.key)};
-    commit.writes.push_back({block_key(space, call.target.object, id), to_record(block, pieces)});
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return wire::Result<void>();
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    commit.put(block_key(space, call.target.object, id), to_record(block, pieces));
+    co_return wire::Result<void>();
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 Outcome put_block(Call& call) {

@@ -81,8 +81,8 @@ Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
       if (!block) return store::Error::kCorrupt;
       parts.emplace(key.row(), Part{0, block->size, *record, std::move(block->key_sha256)});
     }
-    commit.guards.push_back({key, *record});
-    commit.writes.push_back({std::move(key), nullptr});
+    commit.expect(key, *record);
+    commit.remove(std::move(key));
     return true;
   };
   auto listed = co_await store::scan(
@@ -208,7 +208,7 @@ Outcome put_block_list(Call& call) {
     if (!uncommitted) co_return uncommitted.error();
     Committed committed;
     if (blob && needs_committed(*wanted, *uncommitted)) {
-      const store::Guard head = commit.guards.front();
+      const store::Guard head = commit.guard_of(head_key(call, space));
       auto loaded = co_await load_committed(call, space, *blob, head);
       if (!loaded) co_return loaded.error();
       committed = std::move(*loaded);

@@ -122,8 +122,8 @@ Found without_content_headers(Found found) {
   return found;
 }
 
-// One attempt; nothing when the blob was replaced between its head and its content being read.
-Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const QueryRequest& request) {
+// One attempt; a conflict when the blob was replaced between its head and its content being read.
+Outcome try_query(Call& call, const QueryRequest& request) {
   auto found = co_await read_blob(call, concurrency::kAcceptsAll, KeyUse::kNeeds);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
@@ -141,10 +141,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const Query
   const store::Guard head{head_key(call, found->space, found->row), found->record};
   auto reader = co_await content::Reader::open(call.store(), place, blob.content, 0,
                                                blob.content.length, head, cipher_of(found->key));
-  if (!reader) {
-    if (reader.error() == store::Error::kConflict) co_return std::optional<http::Reply>();
-    co_return service::storage_error(reader.error());
-  }
+  if (!reader) co_return service::storage_error(reader.error());
   auto stream =
       std::make_unique<QueryStream>(call, std::move(*turn), std::move(*query), std::move(*reader));
   // What the data make of the expression is known before the reply begins.
@@ -155,7 +152,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_query(Call& call, const Query
   encode_properties(reply, call, without_content_headers(*found));
   if (!reply.has_header("Content-Type")) reply.header("Content-Type", "avro/binary");
   reply.body = std::move(stream);
-  co_return std::optional<http::Reply>(std::move(reply));
+  co_return std::move(reply);
 }
 
 }  // namespace
@@ -166,12 +163,8 @@ Outcome query_blob_contents(Call& call) {
   if (!body) co_return body.error();
   auto request = parse_query_request(*body);
   if (!request) co_return request.error();
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
-    auto reply = co_await try_query(call, *request);
-    if (!reply) co_return reply.error();
-    if (*reply) co_return std::move(**reply);
-  }
-  co_return wire::Error(Code::kServerBusy);
+  auto query = [&] { return try_query(call, *request); };
+  co_return co_await service::answer_whole(call, query);
 }
 
 }  // namespace kyanite::blob

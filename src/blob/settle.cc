@@ -12,7 +12,7 @@ using service::Call;
 Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::string (*row)(Time),
                                       Time first) {
   Time instant = first;
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
     auto taken = co_await call.store().get(head_key(call, space, row(instant)));
     if (!taken) co_return service::storage_error(taken.error());
     if (*taken == nullptr) co_return instant;
@@ -24,8 +24,8 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::str
 void put_former(const Call& call, store::SpaceId space, std::string_view row, const Blob& blob,
                 store::Commit& commit) {
   const auto key = head_key(call, space, row);
-  commit.guards.push_back({key, nullptr});
-  commit.writes.push_back({key, service::to_record(blob)});
+  commit.expect_absent(key);
+  commit.put(key, service::to_record(blob));
 }
 
 namespace {
@@ -38,7 +38,7 @@ Blob former(const Blob& before) {
 }
 
 // Two heads of one content: both name it, unless it is written in place. Then the former state gets
-// a list of pieces of its own. The commit's first guard is that of the head.
+// a list of pieces of its own.
 Task<wire::Result<void>> part(Call& call, store::SpaceId space, Blob& past, Blob& after,
                               store::Commit& commit) {
   if (!past.content.sparse) {
@@ -46,7 +46,7 @@ Task<wire::Result<void>> part(Call& call, store::SpaceId space, Blob& past, Blob
     co_return wire::Result<void>();
   }
   const content::Place place{space, call.target.object};
-  const store::Guard head = commit.guards.front();
+  const store::Guard head = commit.guard_of(head_key(call, space));
   auto copied =
       co_await content::copy(call.store(), commit, place, past.content, place, head, call.deadline);
   if (!copied) co_return service::storage_error(copied.error());
@@ -97,7 +97,7 @@ Task<wire::Result<bool>> keep_soft_deleted(Call& call, store::SpaceId space, con
   if (after) {
     put_former(call, space, snapshot_row(call.now), past, commit);
   } else {
-    commit.writes.push_back({head_key(call, space), service::to_record(past)});
+    commit.put(head_key(call, space), service::to_record(past));
   }
   co_return true;
 }
@@ -126,7 +126,7 @@ Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
   }
   // A version's id is its own once it is told, whatever the clock said when others got theirs.
   if (after && after->version.set() && (!before || before->version != after->version))
-    commit.guards.push_back({head_key(call, space, version_row(after->version)), nullptr});
+    commit.expect_absent(head_key(call, space, version_row(after->version)));
   const bool same_content = before && after && before->content.id == after->content.id;
   if (before && !kept && !same_content) {
     std::vector<Head> leaving;
@@ -136,7 +136,7 @@ Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
     if (!removed) co_return service::storage_error(removed.error());
   }
   // The last write to a key wins.
-  commit.writes.push_back({head_key(call, space), after ? service::to_record(*after) : nullptr});
+  commit.put(head_key(call, space), after ? service::to_record(*after) : nullptr);
   co_return wire::Result<void>();
 }
 

@@ -44,7 +44,7 @@ Outcome snapshot_blob(service::Call& call) {
     }
     if (blob->type == BlobType::kPage) {
       const content::Place place{space, call.target.object};
-      const store::Guard head = commit.guards.front();
+      const store::Guard head = commit.guard_of(head_key(call, space));
       auto copied = co_await content::copy(call.store(), commit, place, blob->content, place, head,
                                            call.deadline);
       if (!copied) co_return service::storage_error(copied.error());

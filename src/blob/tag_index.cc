@@ -33,7 +33,7 @@ Task<wire::Result<void>> index_tags(Call& call, store::SpaceId space, const Tags
   const TagChange change{random_u64() | 1, call.now};  // Never 0, which is that of old entries.
   const auto announced = service::to_record(change);
   store::Commit announce;
-  announce.writes.push_back({announced_at, announced});
+  announce.put(announced_at, announced);
   auto done = co_await call.store().commit(std::move(announce));
   if (!done) co_return service::storage_error(done.error());
 
@@ -50,8 +50,8 @@ Task<wire::Result<void>> index_tags(Call& call, store::SpaceId space, const Tags
   for (const auto& each : written) {
     if (!each) co_return service::storage_error(each.error());
   }
-  commit.guards.push_back({announced_at, announced});
-  commit.writes.push_back({announced_at, nullptr});
+  commit.expect(announced_at, announced);
+  commit.remove(announced_at);
   co_return wire::Result<void>();
 }
 

@@ -61,7 +61,7 @@ class TagIndex : public testing::Test {
     store::Commit commit;
     const store::Key key(tag_space("account"), kTagEntries, tag_partition("a", "1"),
                          std::string("box") + '\0' + blob);
-    commit.writes.push_back({key, service::to_record(Old{space})});
+    commit.put(key, service::to_record(Old{space}));
     ASSERT_TRUE(RunLoop::run(blobs.around.context.store.commit(std::move(commit))).ok());
   }
   store::SpaceId space_of_box() {
@@ -181,7 +181,7 @@ TEST_F(TagIndex, AChangeThatWasGivenUpStopsNobodyForLong) {
   ASSERT_EQ(blobs.send(blobs.put("box/one")).outcome(), "201");
   store::Commit commit;
   const store::Key key(space_of_box(), kTagChanges, "one", "given up");
-  commit.writes.push_back({key, service::to_record(TagChange{1, blobs.around.clock.now()})});
+  commit.put(key, service::to_record(TagChange{1, blobs.around.clock.now()}));
   ASSERT_TRUE(RunLoop::run(store.commit(std::move(commit))).ok());
   add_old_entry("one", space_of_box());
   sweep();

@@ -41,8 +41,8 @@ Task<store::Result<uint64_t>> remove(store::Store& store, const std::vector<Foun
     std::vector<store::Commit> commits;
     for (size_t j = i; j < std::min(i + kTogether, untrue.size()); ++j) {
       store::Commit& commit = commits.emplace_back();
-      commit.guards.push_back({untrue[j].key, untrue[j].record});
-      commit.writes.push_back({untrue[j].key, nullptr});
+      commit.expect(untrue[j].key, untrue[j].record);
+      commit.remove(untrue[j].key);
     }
     const auto done = co_await commit_together(store, std::move(commits));
     for (const auto& each : done) {

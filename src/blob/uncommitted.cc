@@ -27,7 +27,7 @@ Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, stor
   auto mark = co_await service::load<BlocksMark>(call, key);
   if (!mark) co_return mark.error();
   if (!mark->value) co_return std::optional<Uncommitted>();
-  commit.guards.push_back({key, mark->record});
+  commit.expect(key, mark->record);
   // The mark outlives blocks that were cleared away because nobody committed them.
   bool any = false;
   auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
@@ -61,7 +61,7 @@ Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Co
   });
   if (!any) co_return wire::Result<void>();
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    commit.remove(store::Key::from_bytes(std::string(cursor.key())));
     return true;
   };
   auto listed = co_await store::scan(

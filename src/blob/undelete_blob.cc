@@ -16,10 +16,7 @@ Outcome undelete_blob(Call& call) {
   auto container = co_await load_container(call);
   if (!container) co_return container.error();
   const auto space = container->space;
-  auto turn = co_await call.context.locks.lock(head_key(call, space).bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
-    store::Commit commit;
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     bool any = false;
     auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
       auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object));
@@ -35,19 +32,18 @@ Outcome undelete_blob(Call& call) {
         const auto key = store::Key::from_bytes(std::string(cursor->key()));
         blob->deleted = {};
         blob->removal = {};
-        commit.guards.push_back({key, *record});
-        commit.writes.push_back({key, service::to_record(*blob)});
+        attempt.commit.expect(key, *record);
+        attempt.commit.put(key, service::to_record(*blob));
       }
       return cursor->status();
     });
     if (!looked) co_return service::storage_error(looked.error());
     if (!any) co_return wire::Error(Code::kBlobNotFound);
-    if (commit.writes.empty()) co_return http::Reply(200);
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return http::Reply(200);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return wire::Result<void>();
+  };
+  auto restored = co_await store::transact(call, head_key(call, space), decide);
+  if (!restored) co_return restored.error();
+  co_return http::Reply(200);
 }
 
 }  // namespace kyanite::blob

@@ -197,8 +197,8 @@ void damage(Object& object, const store::Record& leaf) {
   const auto looked =
       RunLoop::run(object.store.read([&](const store::View& view) -> store::Result<void> {
         auto cursor = view.scan(store::Range::family(kPlace.space, kContentFamily));
-        change.writes.push_back({store::Key::from_bytes(std::string(cursor->key())),
-                                 std::make_shared<store::Record>(leaf)});
+        change.put(store::Key::from_bytes(std::string(cursor->key())),
+                   std::make_shared<store::Record>(leaf));
         return {};
       }));
   EXPECT_TRUE(looked.ok());

@@ -37,8 +37,8 @@ Task<store::Result<std::vector<Due>>> find_due(store::Store& store, store::Space
 
 Task<store::Result<void>> replace(store::Store& store, const Due& due, store::RecordPtr next) {
   store::Commit commit;
-  commit.guards.push_back({due.key, due.record});
-  commit.writes.push_back({due.key, std::move(next)});
+  commit.expect(due.key, due.record);
+  commit.put(due.key, std::move(next));
   co_return co_await store.commit(std::move(commit));
 }
 

@@ -44,7 +44,7 @@ class Graves : public testing::Test {
   store::Result<void> save(store::Commit commit) {
     auto next = store::record_of("version " + std::to_string(++versions_));
     commit.guards.push_back(head_);
-    commit.writes.push_back({kHeadKey, next});
+    commit.put(kHeadKey, next);
     auto done = RunLoop::run(store_.commit(std::move(commit)));
     if (done) head_.expected = next;
     return done;

@@ -59,7 +59,7 @@ uint64_t new_content_id() {
 void put_leaf(store::Commit& commit, store::Key key, const Pieces& pieces) {
   auto leaf = std::make_shared<store::Record>();
   encode_pieces(pieces, *leaf);
-  commit.writes.push_back({std::move(key), std::move(leaf)});
+  commit.put(std::move(key), std::move(leaf));
 }
 
 // The pieces of one leaf of sparse content after [from, to) was replaced by `fresh` (which lie
@@ -241,7 +241,7 @@ Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, 
     if (!after.empty()) {
       put_leaf(commit, leaf_key(place, content.id, leaf.start), after);
     } else if (leaf.record != nullptr) {
-      commit.writes.push_back({leaf_key(place, content.id, leaf.start), nullptr});
+      commit.remove(leaf_key(place, content.id, leaf.start));
     }
   }
   co_return {};
@@ -274,8 +274,8 @@ class LeafCopy {
     }
     std::move(portion_.begin(), portion_.end(), std::back_inserter(commit.writes));
     if (grave_ != nullptr) {
-      commit.guards.push_back({grave_key(to_, id_), grave_});
-      commit.writes.push_back({grave_key(to_, id_), nullptr});
+      commit.expect(grave_key(to_, id_), grave_);
+      commit.remove(grave_key(to_, id_));
     }
     Content copied = content_;
     copied.id = id_;
@@ -305,13 +305,13 @@ class LeafCopy {
     if (grave_ == nullptr) {
       auto grave = to_record(Grave{id_, after_seconds(deadline_.until, kDraftSeconds)});
       store::Commit dig;
-      dig.guards.push_back({grave_key(to_, id_), nullptr});
-      dig.writes.push_back({grave_key(to_, id_), grave});
+      dig.expect_absent(grave_key(to_, id_));
+      dig.put(grave_key(to_, id_), grave);
       if (auto dug = co_await store_.commit(std::move(dig)); !dug) co_return dug.error();
       grave_ = std::move(grave);
     }
     store::Commit commit;
-    commit.guards.push_back({grave_key(to_, id_), grave_});
+    commit.expect(grave_key(to_, id_), grave_);
     commit.writes = std::exchange(portion_, {});
     co_return co_await store_.commit(std::move(commit));
   }
@@ -347,14 +347,14 @@ Task<store::Result<void>> remove_leaves(store::Store& store, store::Commit& comm
                                         const Place& place, uint64_t content_id, uint64_t most) {
   const size_t before = commit.writes.size();
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    commit.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    commit.remove(store::Key::from_bytes(std::string(cursor.key())));
     return commit.writes.size() - before <= kMaxLeavesPerCommit;
   };
   auto seen = co_await see_leaves(store, place, content_id, 0, most, see, {});
   if (!seen) co_return seen.error();
   if (commit.writes.size() - before > kMaxLeavesPerCommit) {
     commit.writes.resize(before);
-    commit.writes.push_back({grave_key(place, content_id), to_record(Grave{content_id, {}})});
+    commit.put(grave_key(place, content_id), to_record(Grave{content_id, {}}));
   }
   co_return store::Result<void>();
 }
@@ -364,7 +364,7 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, con
                                  const Content& content) {
   if (content.id == 0) co_return {};
   if (content.leaves == 1) {
-    commit.writes.push_back({only_leaf_key(place, content), nullptr});
+    commit.remove(only_leaf_key(place, content));
     co_return {};
   }
   co_return co_await remove_leaves(store, commit, place, content.id, most_leaves(content));

@@ -31,7 +31,7 @@ struct Object {
   // Makes `next` the content, in one commit with its leaves.
   void save(store::Commit commit, const Content& next) {
     head.expected = store::record_of("version " + std::to_string(++versions));
-    commit.writes.push_back({kHeadKey, head.expected});
+    commit.put(kHeadKey, head.expected);
     EXPECT_TRUE(RunLoop::run(store.commit(std::move(commit))).ok());
     content = next;
   }

@@ -11,7 +11,7 @@ namespace {
 Task<store::Result<void>> commit(Committer& committer, store::RecordPtr record) {
   CommitRequest request;
   request.heads.push_back(encode_head(record->refs));
-  request.commit.writes.push_back({standing_key(), std::move(record)});
+  request.commit.put(standing_key(), std::move(record));
   committer.submit(&request);
   co_return co_await request.done;
 }

@@ -171,7 +171,7 @@ store::Hold Engine::hold() { return parts_->holds.take(); }
 Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
   store::Commit deletes;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    deletes.writes.push_back({store::Key::from_bytes(std::string(cursor.key())), nullptr});
+    deletes.remove(store::Key::from_bytes(std::string(cursor.key())));
     return deletes.writes.size() < most;
   };
   auto looked = co_await store::scan(*this, std::move(range), see);

@@ -26,7 +26,7 @@ class Places : public testing::Test {
     ASSERT_TRUE(opened.ok());
     engine_ = std::move(*opened);
     store::Commit commit;
-    for (int i = 0; i < kRows; ++i) commit.writes.push_back({row_key(i), store::record_of("v")});
+    for (int i = 0; i < kRows; ++i) commit.put(row_key(i), store::record_of("v"));
     ASSERT_TRUE(RunLoop::run(engine_->commit(std::move(commit))).ok());
   }
 

@@ -111,7 +111,7 @@ TEST(Snapshots, ALookDoesNotKeepItsThreadForLong) {
   constexpr int kRows = 6000;
   store::Commit commit;
   for (int i = 0; i < kRows; ++i) {
-    commit.writes.push_back({store::Key(1, 'r', "p", std::to_string(i)), store::record_of("v")});
+    commit.put(store::Key(1, 'r', "p", std::to_string(i)), store::record_of("v"));
   }
   ASSERT_TRUE(RunLoop::run(engine->commit(std::move(commit))).ok());
   const auto snapshot = engine->snapshot();
@@ -151,7 +151,7 @@ TEST(Snapshots, FindARecordAgainInASmallCache) {
     auto engine = Engine::open(options);
     ASSERT_TRUE(engine.ok());
     store::Commit commit;
-    for (int i = half; i < kRows; i += 2) commit.writes.push_back({key(i), value(i)});
+    for (int i = half; i < kRows; i += 2) commit.put(key(i), value(i));
     ASSERT_TRUE(RunLoop::run((*engine)->commit(std::move(commit))).ok());
   }
   // Opening writes each log to a file; the two are merged.
@@ -188,7 +188,7 @@ TEST(RecordsProcess, DISABLED_WritesMany) {
   std::vector<Task<void>> writes;
   const auto write = [&](int i) -> Task<void> {
     store::Commit commit;
-    commit.writes.push_back({test_key(std::to_string(i)), store::record_of(large_value(i))});
+    commit.put(test_key(std::to_string(i)), store::record_of(large_value(i)));
     CHECK((co_await engine->commit(std::move(commit))).ok());
   };
   for (int i = 0; i < kMany; ++i) writes.push_back(write(i));

@@ -34,10 +34,10 @@ TEST(Frees, WhatTakesSomethingAwayAndAddsLittle) {
   EXPECT_TRUE(frees({{}, {{test_key("a"), nullptr}}})) << "as erase does";
   EXPECT_TRUE(frees(change("a", large, large))) << "marked as deleted";
   auto moved = change("a", large, nullptr);
-  moved.writes.push_back({test_key("b"), large});
+  moved.put(test_key("b"), large);
   EXPECT_TRUE(frees(moved)) << "kept elsewhere for a while";
   auto buried = change("a", small, nullptr);
-  buried.writes.push_back({test_key("b"), small});
+  buried.put(test_key("b"), small);
   EXPECT_TRUE(frees(buried));
 
   EXPECT_FALSE(frees(change("a", nullptr, small))) << "new";

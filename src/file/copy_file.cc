@@ -112,16 +112,16 @@ Outcome copy_file(Call& call) {
   if (!order) co_return order.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto attempt = [&]() -> Outcome {
     auto source = co_await open_source(call, SourceTrust::kAccount);
     if (!source) co_return source.error();
     if (!source->is_local()) co_return co_await copy_foreign(call, *order, *tree, *path, *source);
     bool changed = false;
     auto copied = co_await copy_local(call, *order, *tree, *path, *source, changed);
-    if (!changed) co_return copied;
-  }
-  co_return tries.error();
+    if (changed) co_return service::decide_again();
+    co_return copied;
+  };
+  co_return co_await service::answer_whole(call, attempt);
 }
 
 }  // namespace kyanite::file

@@ -28,8 +28,8 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
   found.parent = read_be64(copy.object.data());
   found.folded = copy.object.substr(8);
   found.key = entry_key(copy.space, found.parent, found.folded);
-  auto turn = co_await context.locks.lock(found.key.bytes());
-  for (int tries = 0; tries < service::kMaxTries; ++tries) {
+  store::Occasion occasion(context.store, context.locks, context.clock);
+  auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
     auto record = co_await context.store.get(found.key);
     if (!record) co_return record.error();
     if (*record == nullptr) co_return false;
@@ -38,17 +38,16 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
-    TreeCommit commit(context.store, copy.space);
+    TreeCommit commit(context.store, copy.space, attempt.commit);
     auto done = co_await commit.begin();
-    if (done) done = co_await edit(*entry, commit.commit());
+    if (done) done = co_await edit(*entry, attempt.commit);
     if (done) {
       done = co_await commit.replace(found.parent, found.folded, &found, &*entry, &*entry);
     }
-    if (done) done = co_await commit.finish();
-    if (done) co_return true;
-    if (done.error() != store::Error::kConflict) co_return done.error();
-  }
-  co_return store::Error::kConflict;
+    if (!done) co_return done.error();
+    co_return true;
+  };
+  co_return co_await store::transact(occasion, found.key, decide);
 }
 
 void end_copy(const Context& context, CopyStatus status, Entry& file) {

@@ -41,41 +41,36 @@ wire::Result<void> check_replaced(const service::Call& call,
 // Task of it. It may be called again after a conflict.
 template <class Make>
 Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Make make) {
-  service::Tries tries(call);
-  while (tries.another()) {
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Outcome {
+    admission = {};
     auto way = co_await follow(call, tree, path);
     if (!way) co_return way.error();
-    const auto key = entry_key(tree.space(), way->parent(), way->folded);
-    auto turn = co_await call.context.locks.lock(key.bytes());
+    std::vector<store::Key> keys{entry_key(tree.space(), way->parent(), way->folded)};
+    if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+      co_return service::storage_error(turn.error());
     auto found = co_await find_entry(call, tree, *way);
     if (!found) co_return found.error();
     const Found* before = *found ? &**found : nullptr;
     // Into a directory that waits to be deleted nothing can be put; over a file that is open only
     // what its openers allow.
     const auto touched = file_key(tree, before != nullptr ? before->entry->id : way->parent());
-    auto admission = co_await open_files(call).admit(
+    auto admitted = co_await open_files(call).admit(
         touched, before != nullptr ? concurrency::FileOperation::kCreateFile
                                    : concurrency::FileOperation::kListFiles);
-    if (!admission) co_return admission.error();
-    TreeCommit commit(call.store(), tree.space());
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
+    TreeCommit commit(call.store(), tree.space(), attempt.commit);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     commit.enter(*way);
-    std::optional<wire::Result<Creation>> creation;
-    if constexpr (std::is_same_v<decltype(make(*way, before, commit)),
-                                 Task<wire::Result<Creation>>>) {
-      creation.emplace(co_await make(*way, before, commit));
-    } else {
-      creation.emplace(make(*way, before, commit));
-    }
-    if (!*creation && creation->error().conflict) continue;
-    if (!*creation) co_return creation->error();
-    auto done = co_await commit.replace(*way, before, &(*creation)->entry);
-    if (done) done = co_await commit.finish();
-    if (done) co_return std::move((*creation)->reply);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    wire::Result<Creation> creation = co_await service::decided(make(*way, before, commit));
+    if (!creation) co_return creation.error();
+    auto replaced = co_await commit.replace(*way, before, &creation->entry);
+    if (!replaced) co_return service::storage_error(replaced.error());
+    co_return std::move(creation->reply);
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 }  // namespace kyanite::file

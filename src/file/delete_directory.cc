@@ -26,27 +26,26 @@ Task<wire::Result<bool>> is_empty(Call& call, const Tree& tree, EntryId director
   co_return empty;
 }
 
-// Marks the directory, unless somebody else has already.
-Task<store::Result<void>> mark(Call& call, Found& found) {
-  if (found.entry->deleting) co_return store::Result<void>();
+// Marks the directory, unless somebody else has already: a commit of its own.
+Task<wire::Result<void>> mark(Call& call, Found& found) {
+  if (found.entry->deleting) co_return wire::Result<void>();
   Entry entry = *found.entry;
   entry.deleting = true;
   auto marked = service::to_record(entry);
   store::Commit commit;
-  commit.guards.push_back(found.guard());
-  commit.writes.push_back({found.key, marked});
+  commit.expect(found.key, found.record);
+  commit.put(found.key, marked);
   auto done = co_await call.store().commit(std::move(commit));
+  if (!done) co_return service::storage_error(done.error());
   found.record = std::move(marked);
-  co_return done;
+  co_return wire::Result<void>();
 }
 
-Task<store::Result<void>> remove(Call& call, const Tree& tree, const Way& way,
-                                 const Found& directory) {
-  TreeCommit commit(call.store(), tree.space());
-  auto done = co_await commit.begin();
-  if (done) done = co_await commit.replace(way, &directory, nullptr);
-  if (!done) co_return done.error();
-  co_return co_await commit.finish();
+Task<wire::Result<void>> require_empty(Call& call, const Tree& tree, EntryId directory) {
+  auto empty = co_await is_empty(call, tree, directory);
+  if (!empty) co_return empty.error();
+  if (!*empty) co_return wire::Error(Code::kDirectoryNotEmpty);
+  co_return wire::Result<void>();
 }
 
 }  // namespace
@@ -57,33 +56,29 @@ Outcome delete_directory(Call& call) {
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
   if (path->empty()) co_return wire::Error(Code::kInvalidOperation);
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto way = co_await follow(call, *tree, *path);
-    if (!way) co_return way.error();
-    const auto key = entry_key(tree->space(), way->parent(), way->folded);
-    auto turn = co_await call.context.locks.lock(key.bytes());
-    auto found = co_await find_entry(call, *tree, *way);
-    if (!found) co_return found.error();
-    if (!*found || !(*found)->entry->directory) co_return wire::Error(Code::kResourceNotFound);
-    auto admission = co_await open_files(call).admit(file_key(*tree, (*found)->entry->id),
-                                                     concurrency::FileOperation::kDeleteFile);
-    if (!admission) co_return admission.error();
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
+    admission = {};
+    auto located = co_await locate_for_change(call, *tree, *path, Kind::kDirectory, attempt);
+    if (!located) co_return located.error();
+    Found& directory = located->found;
+    const EntryId id = directory.entry->id;
+    auto admitted =
+        co_await open_files(call).admit(located->key(), concurrency::FileOperation::kDeleteFile);
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
     // A full directory is refused without being written to.
-    auto empty = co_await is_empty(call, *tree, (*found)->entry->id);
-    if (!empty) co_return empty.error();
-    if (!*empty) co_return wire::Error(Code::kDirectoryNotEmpty);
-    auto done = co_await mark(call, **found);
-    if (done) {
-      empty = co_await is_empty(call, *tree, (*found)->entry->id);
-      if (!empty) co_return empty.error();
-      if (!*empty) co_return wire::Error(Code::kDirectoryNotEmpty);
-      done = co_await remove(call, *tree, *way, **found);
-    }
-    if (done) co_return http::Reply(202);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    if (auto empty = co_await require_empty(call, *tree, id); !empty) co_return empty.error();
+    if (auto marked = co_await mark(call, directory); !marked) co_return marked.error();
+    if (auto empty = co_await require_empty(call, *tree, id); !empty) co_return empty.error();
+    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    auto done = co_await commit.begin();
+    if (done) done = co_await commit.replace(located->way, &directory, nullptr);
+    if (!done) co_return service::storage_error(done.error());
+    co_return wire::Result<void>();
+  };
+  if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
+  co_return http::Reply(202);
 }
 
 }  // namespace kyanite::file

@@ -6,7 +6,6 @@
 namespace kyanite::file {
 
 using service::Call;
-using wire::Code;
 
 Outcome delete_file(Call& call) {
   auto path = decode_path(call);
@@ -15,30 +14,26 @@ Outcome delete_file(Call& call) {
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto way = co_await follow(call, *tree, *path);
-    if (!way) co_return way.error();
-    const auto key = entry_key(tree->space(), way->parent(), way->folded);
-    auto turn = co_await call.context.locks.lock(key.bytes());
-    auto found = co_await find_entry(call, *tree, *way);
-    if (!found) co_return found.error();
-    if (!*found || (*found)->entry->directory) co_return wire::Error(Code::kResourceNotFound);
-    const Entry& file = *(*found)->entry;
-    auto admission = co_await open_files(call).admit(file_key(*tree, file.id),
-                                                     concurrency::FileOperation::kDeleteFile);
-    if (!admission) co_return admission.error();
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
+    admission = {};
+    auto located = co_await locate_for_change(call, *tree, *path, Kind::kFile, attempt);
+    if (!located) co_return located.error();
+    auto admitted =
+        co_await open_files(call).admit(located->key(), concurrency::FileOperation::kDeleteFile);
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
     const Rules rules{Kind::kFile, concurrency::FileOperation::kDeleteFile};
+    const Entry& file = *located->found.entry;
     if (auto passed = check_entry(call, rules, *lease_id, &file); !passed) co_return passed.error();
-    TreeCommit commit(call.store(), tree->space());
-    if (auto begun = co_await commit.begin(); !begun)
-      co_return service::storage_error(begun.error());
-    auto done = co_await commit.replace(*way, &**found, nullptr);
-    if (done) done = co_await commit.finish();
-    if (done) co_return http::Reply(202);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    auto done = co_await commit.begin();
+    if (done) done = co_await commit.replace(located->way, &located->found, nullptr);
+    if (!done) co_return service::storage_error(done.error());
+    co_return wire::Result<void>();
+  };
+  if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
+  co_return http::Reply(202);
 }
 
 }  // namespace kyanite::file

@@ -73,15 +73,15 @@ Task<wire::Result<void>> note_deletion(Call& call, store::SpaceId space) {
   ShareState next = state->value.value_or(ShareState());
   next.deletion = random_u64() | 1;
   store::Commit commit;
-  commit.guards.push_back({key, state->record});
-  commit.writes.push_back({key, service::to_record(next)});
+  commit.expect(key, state->record);
+  commit.put(key, service::to_record(next));
   auto done = co_await call.store().commit(std::move(commit));
   if (!done) co_return service::storage_error(done.error());
   co_return wire::Result<void>();
 }
 
-// One attempt to delete one snapshot.
-Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) {
+Task<wire::Result<void>> delete_snapshot(Call& call, const std::optional<std::string>& lease_id,
+                                         store::Commit& commit) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto key = snapshot_key((*share)->space, addressed_snapshot(call));
@@ -95,18 +95,17 @@ Outcome delete_snapshot(Call& call, const std::optional<std::string>& lease_id) 
   ShareState next = state->value.value_or(ShareState());
   std::erase(next.snapshots, snapshot->value->generation);
   next.purge = true;
-  store::Commit commit;
-  commit.guards.push_back({key, snapshot->record});
-  commit.guards.push_back({state_key((*share)->space), state->record});
-  commit.writes.push_back({key, nullptr});
-  commit.writes.push_back({state_key((*share)->space), service::to_record(next)});
-  auto done = co_await call.store().commit(std::move(commit));
-  if (!done) co_return service::storage_error(done.error());
-  co_return http::Reply(202);
+  commit.expect(key, snapshot->record);
+  commit.expect(state_key((*share)->space), state->record);
+  commit.remove(key);
+  commit.put(state_key((*share)->space), service::to_record(next));
+  co_return wire::Result<void>();
 }
 
-// One attempt to delete the share.
-Outcome delete_whole(Call& call, const std::optional<std::string>& lease_id, Snapshots option) {
+// The space of the share, which is to be gone.
+Task<wire::Result<store::SpaceId>> delete_whole(Call& call,
+                                                const std::optional<std::string>& lease_id,
+                                                Snapshots option, store::Commit& commit) {
   const auto key = share_key(call);
   auto loaded = co_await service::load<Share>(call, key);
   if (!loaded) co_return loaded.error();
@@ -119,15 +118,11 @@ Outcome delete_whole(Call& call, const std::optional<std::string>& lease_id, Sna
     if (auto noted = co_await note_deletion(call, share.space); !noted) co_return noted.error();
     if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
   }
-  store::Commit commit;
-  commit.guards.push_back({key, loaded->record});
-  commit.writes.push_back({key, nullptr});
+  commit.expect(key, loaded->record);
+  commit.remove(key);
   lifetime::leave_remains(call, lifetime::kShareGraves, share, call.settings().share_retention_days,
                           commit);
-  auto done = co_await call.store().commit(std::move(commit));
-  if (!done) co_return service::storage_error(done.error());
-  open_files(call).force_close_share(share.space);
-  co_return http::Reply(202);
+  co_return share.space;
 }
 
 }  // namespace
@@ -137,13 +132,24 @@ Outcome delete_share(Call& call) {
   if (!lease_id) co_return lease_id.error();
   auto option = decode_snapshots(call);
   if (!option) co_return option.error();
-  auto turn = co_await call.context.locks.lock(share_key(call).bytes());
   const bool snapshot = !call.target.snapshot.empty();
   if (snapshot && *option != Snapshots::kNone)
     co_return wire::invalid_header(kDeleteSnapshots, call.headers().get(kDeleteSnapshots));
-  co_return co_await service::answer_whole(call, [&] {
-    return snapshot ? delete_snapshot(call, *lease_id) : delete_whole(call, *lease_id, *option);
-  });
+  if (snapshot) {
+    auto decide = [&](store::Attempt& attempt) {
+      return delete_snapshot(call, *lease_id, attempt.commit);
+    };
+    auto deleted = co_await store::transact(call, share_key(call), decide);
+    if (!deleted) co_return deleted.error();
+    co_return http::Reply(202);
+  }
+  auto decide = [&](store::Attempt& attempt) {
+    return delete_whole(call, *lease_id, *option, attempt.commit);
+  };
+  auto deleted = co_await store::transact(call, share_key(call), decide);
+  if (!deleted) co_return deleted.error();
+  open_files(call).force_close_share(*deleted);
+  co_return http::Reply(202);
 }
 
 }  // namespace kyanite::file

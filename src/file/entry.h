@@ -44,50 +44,41 @@ Task<wire::Result<Located>> read_directory(service::Call& call);
 void touch(const service::Call& call, Entry& entry);
 
 // Read, decide, commit for one entry that exists. After the checks `edit(Entry&, store::Commit&,
-// const Located&)` changes it, may add content to the commit, and returns the reply to give once
-// all is durable: a wire::Result<http::Reply> or a Task of it. It may be called again after a
-// conflict.
+// const Located&)` changes it, may add content to the commit, and returns what came of it, a
+// wire::Result or a Task of one. It may be called again after a conflict.
 template <class Edit>
-Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
+auto change_entry(service::Call& call, const Rules& rules, Edit edit)
+    -> Task<service::Decided<decltype(edit(std::declval<Entry&>(), std::declval<store::Commit&>(),
+                                           std::declval<const Located&>()))>> {
+  using Decided = service::Decided<decltype(edit(
+      std::declval<Entry&>(), std::declval<store::Commit&>(), std::declval<const Located&>()))>;
   auto path = decode_path(call);
   if (!path) co_return path.error();
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto way = co_await follow(call, *tree, *path);
-    if (!way) co_return way.error();
-    const auto key = entry_key(tree->space(), way->parent(), way->folded);
-    auto turn = co_await call.context.locks.lock(key.bytes());
-    auto found = co_await find_entry(call, *tree, *way);
-    if (!found) co_return found.error();
-    if (!*found || (*found)->entry->directory != (rules.kind == Kind::kDirectory))
-      co_return wire::Error(wire::Code::kResourceNotFound);
-    const Located located{*tree, std::move(*way), std::move(**found)};
-    auto admission = co_await open_files(call).admit(located.key(), rules.operation);
-    if (!admission) co_return admission.error();
-    if (auto passed = check_entry(call, rules, *lease_id, located.found.entry.get()); !passed)
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
+    admission = {};
+    auto located = co_await locate_for_change(call, *tree, *path, rules.kind, attempt);
+    if (!located) co_return located.error();
+    auto admitted = co_await open_files(call).admit(located->key(), rules.operation);
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
+    if (auto passed = check_entry(call, rules, *lease_id, located->found.entry.get()); !passed)
       co_return passed.error();
-    TreeCommit commit(call.store(), tree->space());
+    TreeCommit commit(call.store(), tree->space(), attempt.commit);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
-    Entry entry = *located.found.entry;
-    std::optional<wire::Result<http::Reply>> reply;
-    if constexpr (std::is_same_v<decltype(edit(entry, commit.commit(), located)), Outcome>) {
-      reply.emplace(co_await edit(entry, commit.commit(), located));
-    } else {
-      reply.emplace(edit(entry, commit.commit(), located));
-    }
-    if (!*reply && reply->error().conflict) continue;
-    if (!*reply) co_return std::move(*reply);
-    auto done = co_await commit.replace(located.way, &located.found, &entry);
-    if (done) done = co_await commit.finish();
-    if (done) co_return std::move(*reply);
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    Entry entry = *located->found.entry;
+    Decided decided = co_await service::decided(edit(entry, attempt.commit, *located));
+    if (!decided) co_return std::move(decided);
+    auto replaced = co_await commit.replace(located->way, &located->found, &entry);
+    if (!replaced) co_return service::storage_error(replaced.error());
+    co_return std::move(decided);
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 // The reply to operations that create or change an entry: its new state.

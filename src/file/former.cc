@@ -75,8 +75,8 @@ Task<store::Result<void>> purge_share(store::Store& store, store::SpaceId space,
   // Snapshots only come later than all former states, so what none shows none will ever show.
   for (const auto& former : *unseen) {
     store::Commit commit;
-    commit.guards.push_back({former.key, former.record});
-    commit.writes.push_back({former.key, nullptr});
+    commit.expect(former.key, former.record);
+    commit.remove(former.key);
     auto removed =
         co_await content::remove(store, commit, {space, kSharePartition}, former.entry.content);
     if (!removed) co_return removed.error();
@@ -86,8 +86,8 @@ Task<store::Result<void>> purge_share(store::Store& store, store::SpaceId space,
   if (unseen->size() == most) co_return store::Result<void>();
   store::Commit commit;
   state->purge = false;
-  commit.guards.push_back({state_key(space), *record});
-  commit.writes.push_back({state_key(space), service::to_record(*state)});
+  commit.expect(state_key(space), *record);
+  commit.put(state_key(space), service::to_record(*state));
   auto done = co_await store.commit(std::move(commit));
   if (!done && done.error() != store::Error::kConflict) co_return done.error();
   co_return store::Result<void>();

@@ -13,8 +13,7 @@ using wire::Code;
 namespace {
 
 // One attempt; nothing when the file was changed between its record and its content being read.
-Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
-                                                            const transfer::Download& wanted) {
+Outcome try_get_file(Call& call, const transfer::Download& wanted) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
   const Entry& file = *located->found.entry;
@@ -30,8 +29,7 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
   const auto head = located->found.guard();
   auto attached = co_await transfer::attach_content(call, reply, wanted, place, file.content, head);
   if (!attached) co_return attached.error();
-  if (!*attached) co_return std::optional<http::Reply>();
-  co_return std::optional<http::Reply>(std::move(reply));
+  co_return std::move(reply);
 }
 
 }  // namespace
@@ -39,13 +37,8 @@ Task<wire::Result<std::optional<http::Reply>>> try_get_file(Call& call,
 Outcome get_file(Call& call) {
   auto wanted = transfer::decode_download(call);
   if (!wanted) co_return wanted.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto reply = co_await try_get_file(call, *wanted);
-    if (!reply) co_return reply.error();
-    if (*reply) co_return std::move(**reply);
-  }
-  co_return tries.error();
+  auto get = [&] { return try_get_file(call, *wanted); };
+  co_return co_await service::answer_whole(call, get);
 }
 
 Outcome get_file_properties(Call& call) {

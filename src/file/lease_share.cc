@@ -18,8 +18,9 @@ wire::Result<http::Reply> apply(const headers::LeaseAction& action, Leased& leas
   return reply;
 }
 
-// One attempt. Guarded by the share's state: a share whose snapshots are leased is not deleted.
-Outcome lease_snapshot(service::Call& call, const headers::LeaseAction& action) {
+// Guarded by the share's state: a share whose snapshots are leased is not deleted.
+Outcome lease_snapshot(service::Call& call, const headers::LeaseAction& action,
+                       store::Commit& commit) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto space = (*share)->space;
@@ -30,13 +31,10 @@ Outcome lease_snapshot(service::Call& call, const headers::LeaseAction& action) 
   auto reply = apply(action, *snapshot->value, call.now);
   if (!reply) co_return reply;
   const auto key = snapshot_key(space, addressed_snapshot(call));
-  store::Commit commit;
-  commit.guards.push_back({state_key(space), state->record});
-  commit.guards.push_back({key, snapshot->record});
-  commit.writes.push_back({state_key(space), service::to_record(*state->value)});
-  commit.writes.push_back({key, service::to_record(*snapshot->value)});
-  auto done = co_await call.store().commit(std::move(commit));
-  if (!done) co_return service::storage_error(done.error());
+  commit.expect(state_key(space), state->record);
+  commit.expect(key, snapshot->record);
+  commit.put(state_key(space), service::to_record(*state->value));
+  commit.put(key, service::to_record(*snapshot->value));
   co_return reply;
 }
 }  // namespace
@@ -51,7 +49,10 @@ Outcome lease_share(service::Call& call) {
     };
     co_return co_await service::update<Share>(call, share_key(call), decide);
   }
-  co_return co_await service::answer_whole(call, [&] { return lease_snapshot(call, *action); });
+  auto decide = [&](store::Attempt& attempt) {
+    return lease_snapshot(call, *action, attempt.commit);
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 }  // namespace kyanite::file

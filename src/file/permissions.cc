@@ -57,7 +57,7 @@ Task<wire::Result<std::string>> add_permission(Call& call, store::SpaceId space,
   if (*known != nullptr) co_return key;
   // Whoever adds the same at the same time writes the same.
   store::Commit commit;
-  commit.writes.push_back({place, service::to_record(Permission{std::string(sddl)})});
+  commit.put(place, service::to_record(Permission{std::string(sddl)}));
   auto done = co_await call.store().commit(std::move(commit));
   if (!done) co_return service::storage_error(done.error());
   co_return key;

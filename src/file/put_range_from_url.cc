@@ -23,9 +23,9 @@ wire::Result<void> check_crc64_conditions(const Call& call, uint64_t crc64) {
   return {};
 }
 
-// One attempt; nothing when the source was changed while it was read.
-Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const headers::ByteRange& range,
-                                                     const transfer::Claims& claims) {
+// One attempt; a conflict when the source was changed while it was read.
+Task<wire::Result<Uploaded>> try_take(Call& call, const headers::ByteRange& range,
+                                      const transfer::Claims& claims) {
   auto source = co_await open_source(call, SourceTrust::kNone, range);
   if (!source) co_return source.error();
   transfer::Hashes hashes(!claims.md5.empty());
@@ -33,7 +33,7 @@ Task<wire::Result<std::optional<Uploaded>>> try_take(Call& call, const headers::
     auto received =
         co_await transfer::receive_source(call, *source->fetched, range, kMaxRangeWrite, hashes);
     if (!received) co_return received.error();
-    co_return std::optional<Uploaded>(std::move(*received));
+    co_return std::move(*received);
   }
   const auto& object = source->object;
   const auto span = headers::clip(range, object.content.length);
@@ -56,24 +56,19 @@ Outcome put_range_from_url(Call& call) {
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
   auto claims = transfer::decode_claims(call, transfer::kSourceClaims);
   if (!claims) co_return claims.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    auto taken = co_await try_take(call, **from, *claims);
-    if (!taken) co_return taken.error();
-    if (!*taken) continue;
-    const Uploaded& uploaded = **taken;
-    auto truthful = transfer::check_claims(*claims, uploaded.md5, uploaded.crc64);
-    if (!truthful) co_return truthful.error();
-    if (auto met = check_crc64_conditions(call, uploaded.crc64); !met) co_return met.error();
-    if (uploaded.length != range->count) {
-      co_return wire::Error(Code::kCannotVerifyCopySource, 409)
-          .saying(
-              "The source request body for copy source does not match requested length to "
-              "write on target.");
-    }
-    co_return co_await write_range(call, *range, &uploaded);
+  auto take = [&] { return try_take(call, **from, *claims); };
+  auto taken = co_await service::answer_whole(call, take);
+  if (!taken) co_return taken.error();
+  auto truthful = transfer::check_claims(*claims, taken->md5, taken->crc64);
+  if (!truthful) co_return truthful.error();
+  if (auto met = check_crc64_conditions(call, taken->crc64); !met) co_return met.error();
+  if (taken->length != range->count) {
+    co_return wire::Error(Code::kCannotVerifyCopySource, 409)
+        .saying(
+            "The source request body for copy source does not match requested length to "
+            "write on target.");
   }
-  co_return tries.error();
+  co_return co_await write_range(call, *range, &*taken);
 }
 
 }  // namespace kyanite::file

@@ -140,20 +140,8 @@ Entry renamed(const Call& call, const RenameOrder& order, const Ends& ends) {
   return entry;
 }
 
-// The locks of two keys, always taken in the same order.
-struct Turns {
-  store::KeyedLocks::Guard first;
-  store::KeyedLocks::Guard second;
-};
-Task<Turns> take_turns(Call& call, const store::Key& a, const store::Key& b) {
-  Turns turns;
-  turns.first = co_await call.context.locks.lock(std::min(a, b).bytes());
-  if (a != b) turns.second = co_await call.context.locks.lock(std::max(a, b).bytes());
-  co_return turns;
-}
-
 Task<wire::Result<Ends>> find_ends(Call& call, const Tree& tree, const RenameOrder& order,
-                                   Turns& turns) {
+                                   store::Attempt& attempt) {
   Ends ends;
   auto from = co_await follow(call, tree, order.from);
   if (!from) co_return from.error();
@@ -161,9 +149,11 @@ Task<wire::Result<Ends>> find_ends(Call& call, const Tree& tree, const RenameOrd
   auto to = co_await follow(call, tree, order.to);
   if (!to) co_return to.error();
   ends.to_way = std::move(*to);
-  const auto from_key = entry_key(tree.space(), ends.from_way.parent(), ends.from_way.folded);
-  const auto to_key = entry_key(tree.space(), ends.to_way.parent(), ends.to_way.folded);
-  turns = co_await take_turns(call, from_key, to_key);
+  std::vector<store::Key> keys;
+  for (const Way* way : {&ends.from_way, &ends.to_way})
+    keys.push_back(entry_key(tree.space(), way->parent(), way->folded));
+  if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+    co_return service::storage_error(turn.error());
   auto source = co_await find_entry(call, tree, ends.from_way);
   if (!source) co_return source.error();
   ends.source = std::move(*source);
@@ -225,27 +215,28 @@ Outcome rename(Call& call, Kind kind) {
   if (!tree) co_return tree.error();
   auto order = co_await decode_order(call, *tree, kind);
   if (!order) co_return order.error();
-  service::Tries tries(call);
-  while (tries.another()) {
-    Turns turns;
-    auto ends = co_await find_ends(call, *tree, *order, turns);
-    if (!ends) co_return ends.error();
+  std::optional<Ends> ends;
+  Admissions admissions;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Entry>> {
+    admissions = {};
+    auto found = co_await find_ends(call, *tree, *order, attempt);
+    if (!found) co_return found.error();
+    ends = std::move(*found);
     if (auto passed = check_ends(call, *order, *ends); !passed) co_return passed.error();
-    auto admissions = co_await admit(call, *tree, *ends);
-    if (!admissions) co_return admissions.error();
-    TreeCommit commit(call.store(), tree->space());
-    if (auto begun = co_await commit.begin(); !begun)
-      co_return service::storage_error(begun.error());
+    auto admitted = co_await admit(call, *tree, *ends);
+    if (!admitted) co_return admitted.error();
+    admissions = std::move(*admitted);
+    TreeCommit commit(call.store(), tree->space(), attempt.commit);
     Entry entry = renamed(call, *order, *ends);
-    auto done = co_await commit_rename(commit, *ends, entry);
-    if (done) done = co_await commit.finish();
-    if (done) {
-      admissions->source.renamed(ends->to_way.ancestors(), ends->to_way.path());
-      co_return changed_reply(call, 200, entry, ends->to_way.parent());
-    }
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    auto done = co_await commit.begin();
+    if (done) done = co_await commit_rename(commit, *ends, entry);
+    if (!done) co_return service::storage_error(done.error());
+    co_return std::move(entry);
+  };
+  auto entry = co_await store::transact(call, decide);
+  if (!entry) co_return entry.error();
+  admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+  co_return changed_reply(call, 200, *entry, ends->to_way.parent());
 }
 
 }  // namespace

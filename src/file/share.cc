@@ -106,8 +106,8 @@ Task<wire::Result<void>> withdraw_deletion(Call& call, store::SpaceId space) {
   if (!loaded->value || loaded->value->space != space) co_return wire::Error(Code::kShareNotFound);
   ++loaded->value->withdrawn;
   store::Commit commit;
-  commit.guards.push_back({key, loaded->record});
-  commit.writes.push_back({key, service::to_record(*loaded->value)});
+  commit.expect(key, loaded->record);
+  commit.put(key, service::to_record(*loaded->value));
   auto done = co_await call.store().commit(std::move(commit));
   if (!done) co_return service::storage_error(done.error());
   co_return wire::Result<void>();

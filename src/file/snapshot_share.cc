@@ -29,8 +29,12 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space) {
   }
 }
 
-// One attempt.
-Outcome take_snapshot(Call& call, const headers::Metadata& metadata) {
+struct Taken {
+  Time instant;
+  Time changed;
+};
+Task<wire::Result<Taken>> take_snapshot(Call& call, const headers::Metadata& metadata,
+                                        store::Commit& commit) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto space = (*share)->space;
@@ -48,17 +52,11 @@ Outcome take_snapshot(Call& call, const headers::Metadata& metadata) {
   }
   next.snapshots.push_back(next.current++);
   const auto key = snapshot_key(space, *instant);
-  store::Commit commit;
-  commit.guards.push_back({state_key(space), state->record});
-  commit.guards.push_back({key, nullptr});
-  commit.writes.push_back({state_key(space), service::to_record(next)});
-  commit.writes.push_back({key, service::to_record(snapshot)});
-  auto done = co_await call.store().commit(std::move(commit));
-  if (!done) co_return service::storage_error(done.error());
-  http::Reply reply(201);
-  headers::encode_changed(reply, snapshot.changed);
-  reply.header("x-ms-snapshot", wire::iso_date(*instant));
-  co_return reply;
+  commit.expect(state_key(space), state->record);
+  commit.expect_absent(key);
+  commit.put(state_key(space), service::to_record(next));
+  commit.put(key, service::to_record(snapshot));
+  co_return Taken{*instant, snapshot.changed};
 }
 
 }  // namespace
@@ -67,8 +65,15 @@ Outcome snapshot_share(Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
-  auto turn = co_await call.context.locks.lock(share_key(call).bytes());
-  co_return co_await service::answer_whole(call, [&] { return take_snapshot(call, *metadata); });
+  auto decide = [&](store::Attempt& attempt) {
+    return take_snapshot(call, *metadata, attempt.commit);
+  };
+  auto taken = co_await store::transact(call, share_key(call), decide);
+  if (!taken) co_return taken.error();
+  http::Reply reply(201);
+  headers::encode_changed(reply, taken->changed);
+  reply.header("x-ms-snapshot", wire::iso_date(taken->instant));
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -138,6 +138,21 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
   co_return Located{std::move(*tree), std::move(*way), std::move(**found)};
 }
 
+Task<wire::Result<Located>> locate_for_change(Call& call, const Tree& tree, const Path& path,
+                                              Kind kind, store::Attempt& attempt) {
+  auto way = co_await follow(call, tree, path);
+  if (!way) co_return way.error();
+  std::vector<store::Key> keys{entry_key(tree.space(), way->parent(), way->folded)};
+  if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+    co_return service::storage_error(turn.error());
+  auto found = co_await find_entry(call, tree, *way);
+  if (!found) co_return found.error();
+  const bool wants_directory = kind == Kind::kDirectory;
+  if (!*found || (kind != Kind::kEither && (*found)->entry->directory != wants_directory))
+    co_return wire::Error(Code::kResourceNotFound);
+  co_return Located{tree, std::move(*way), std::move(**found)};
+}
+
 Task<store::Result<void>> TreeCommit::begin() {
   const auto key = state_key(space_);
   auto record = co_await store_.get(key);
@@ -147,22 +162,22 @@ Task<store::Result<void>> TreeCommit::begin() {
     if (!state) co_return store::Error::kCorrupt;
     state_ = std::move(*state);
   }
-  commit_.guards.push_back({key, std::move(*record)});
+  commit_.expect(key, std::move(*record));
   co_return store::Result<void>();
 }
 
 void TreeCommit::enter(const Way& way) {
   if (way.directories.empty()) return;  // The root cannot be deleted.
   const Found& parent = way.directories.back();
-  commit_.guards.push_back(parent.guard());
+  commit_.expect(parent.key, parent.record);
   if (!parent.entry->deleting) return;
   Entry kept = *parent.entry;
   kept.deleting = false;
-  commit_.writes.push_back({parent.key, service::to_record(kept)});
+  commit_.put(parent.key, service::to_record(kept));
 }
 
 void TreeCommit::guard_whole(const Way& way) {
-  for (const auto& directory : way.directories) commit_.guards.push_back(directory.guard());
+  for (const auto& directory : way.directories) commit_.expect(directory.key, directory.record);
 }
 
 Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content_goes_on) {
@@ -174,8 +189,8 @@ Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content
     if (!copied) co_return copied.error();
     former.content = *copied;
   }
-  commit_.writes.push_back({former_key(space_, before.parent, before.folded, state_.current),
-                            service::to_record(former)});
+  commit_.put(former_key(space_, before.parent, before.folded, state_.current),
+              service::to_record(former));
   co_return store::Result<void>();
 }
 
@@ -192,7 +207,7 @@ Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view f
                                               const Found* before, Entry* after,
                                               const Entry* heir) {
   const auto key = entry_key(space_, parent, folded);
-  commit_.guards.push_back({key, before != nullptr ? before->record : nullptr});
+  commit_.expect(key, before != nullptr ? before->record : nullptr);
   if (before != nullptr && before->record != nullptr) {
     const auto& content = before->entry->content;
     const bool goes_on = heir != nullptr && heir->content.id == content.id && content.id != 0;
@@ -207,10 +222,8 @@ Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view f
     after->generation = state_.current;
     settle_cleared(after->cleared);
   }
-  commit_.writes.push_back({key, after != nullptr ? service::to_record(*after) : nullptr});
+  commit_.put(key, after != nullptr ? service::to_record(*after) : nullptr);
   co_return store::Result<void>();
 }
-
-Task<store::Result<void>> TreeCommit::finish() { return store_.commit(std::move(commit_)); }
 
 }  // namespace kyanite::file

@@ -19,6 +19,7 @@
 #include "file/share.h"
 #include "service/call.h"
 #include "store/store.h"
+#include "store/transact.h"
 #include "wire/error.h"
 
 namespace kyanite::file {
@@ -70,13 +71,18 @@ struct Located {
 };
 Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
 
+// The same for a change of the share itself: in line with the other changes of the entry.
+Task<wire::Result<Located>> locate_for_change(service::Call& call, const Tree& tree,
+                                              const Path& path, Kind kind, store::Attempt& attempt);
+
 // What an entry that is being changed notes as the generation of what it clears.
 inline constexpr Generation kThisGeneration = UINT64_MAX;
 
 // One commit on the tree of a share, being put together.
 class TreeCommit {
  public:
-  TreeCommit(store::Store& store, store::SpaceId space) : store_(store), space_(space) {}
+  TreeCommit(store::Store& store, store::SpaceId space, store::Commit& commit)
+      : store_(store), space_(space), commit_(commit) {}
 
   // Reads what all changes of the tree depend on. To be called first.
   Task<store::Result<void>> begin();
@@ -96,9 +102,6 @@ class TreeCommit {
     return replace(way.parent(), way.folded, before, after, after);
   }
 
-  // Commits; kConflict when something changed meanwhile.
-  Task<store::Result<void>> finish();
-
   store::Commit& commit() { return commit_; }
 
  private:
@@ -111,7 +114,7 @@ class TreeCommit {
   store::Store& store_;
   const store::SpaceId space_;
   ShareState state_;
-  store::Commit commit_;
+  store::Commit& commit_;
 };
 
 }  // namespace kyanite::file

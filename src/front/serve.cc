@@ -18,7 +18,6 @@ Task<http::Reply> Front::serve_part(http::Request& request, std::string_view ver
   const auto began = log_.begin();
   Call call(request, context_);
   call.request_id = random_uuid();
-  call.now = context_.clock.now();
   call.hold = context_.store.hold();
   call.service = &service_;
   call.target.service = service_.kind();

@@ -56,8 +56,8 @@ Task<store::Result<Cleaned>> clean_dead_spaces(store::Store& store, std::string_
     if (cleaned.records == most) break;
     if (now < after_seconds(space->deleted, kForgetAfterSeconds)) continue;
     store::Commit commit;
-    commit.guards.push_back({entry.key, entry.record});
-    commit.writes.push_back({entry.key, nullptr});
+    commit.expect(entry.key, entry.record);
+    commit.remove(entry.key);
     auto forgotten = co_await store.commit(std::move(commit));
     if (!forgotten) co_return forgotten.error();
     ++cleaned.spaces;

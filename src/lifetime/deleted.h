@@ -118,8 +118,8 @@ void leave_remains(const service::Call& call, const Graves& graves, const T& val
   deleted.value.lease = {};
   // Not in the place of an earlier deletion, whatever the clock says.
   const auto key = deleted_key(account, graves, name, call.now);
-  commit.guards.push_back({key, nullptr});
-  commit.writes.push_back({key, service::to_record(deleted)});
+  commit.expect_absent(key);
+  commit.put(key, service::to_record(deleted));
 }
 
 // Brings back the deletion of the addressed name that clients call `version`. `missing` when there
@@ -129,9 +129,7 @@ template <class T, class Reply>
 Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& graves, store::Key key,
                                         std::string_view version, wire::Code missing,
                                         wire::Code exists, Reply reply) {
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
     auto current = co_await load<T>(call, key);
     if (!current) co_return current.error();
     if (current->value) co_return wire::Error(exists);
@@ -144,16 +142,14 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
     }
     if (chosen == nullptr) co_return wire::Error(missing);
     http::Reply answer = reply(chosen->deleted.value);
-    store::Commit commit;
-    commit.guards.push_back({key, nullptr});
-    commit.guards.push_back({chosen->key, chosen->record});
-    commit.writes.push_back({key, service::to_record(chosen->deleted.value)});
-    commit.writes.push_back({chosen->key, nullptr});
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return answer;
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    store::Commit& commit = attempt.commit;
+    commit.expect_absent(key);
+    commit.expect(chosen->key, chosen->record);
+    commit.put(key, service::to_record(chosen->deleted.value));
+    commit.remove(chosen->key);
+    co_return std::move(answer);
+  };
+  co_return co_await store::transact(call, key, decide);
 }
 
 // Moves things whose time is over to the dead, whose spaces are cleaned. Looks at all deletions of
@@ -167,8 +163,8 @@ Task<store::Result<void>> bury_overdue(store::Store& store, std::string_view acc
   for (const auto& deletion : *deletions) {
     if (now < deletion.deleted.removal || now < deletion.deleted.name_free) continue;
     store::Commit commit;
-    commit.guards.push_back({deletion.key, deletion.record});
-    commit.writes.push_back({deletion.key, nullptr});
+    commit.expect(deletion.key, deletion.record);
+    commit.remove(deletion.key);
     commit.writes.push_back(
         bury(account, graves.dead, deletion.key.partition(), deletion.deleted.value.space, now));
     // Restored meanwhile: not overdue after all.

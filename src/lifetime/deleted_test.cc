@@ -68,7 +68,7 @@ TEST(DirectoryWalk, FailsWhereEitherHalfCannotBeRead) {
   const Deleted<Thing> gone{thing, test.call.now, after_seconds(test.call.now, 100), {}};
   const auto write = [&](store::Key key, store::RecordPtr record) {
     store::Commit commit;
-    commit.writes.push_back({std::move(key), std::move(record)});
+    commit.put(std::move(key), std::move(record));
     return RunLoop::run(around.memory.commit(std::move(commit))).ok();
   };
   ASSERT_TRUE(write(store::Key(directory_space("account"), kContainersFamily, "living"),

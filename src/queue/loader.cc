@@ -25,7 +25,7 @@ struct Loaded {
 store::KeyedLocks::Locking one_at_a_time(const Messages& messages) {
   std::string key = "queue index ";
   append_be64(key, messages.space);
-  return messages.locks.lock(std::move(key));
+  return messages.occasion.locks().lock(std::move(key));
 }
 
 // Whether to go on behind this message.
@@ -59,8 +59,8 @@ Task<store::Result<void>> load_more(const Messages& messages, Index::Unknown unk
     return look_at(cursor, now, loaded);
   };
   auto scanned =
-      co_await store::scan(messages.store, lane_range(messages.space, unknown.lane, unknown.from),
-                           see, messages.deadline);
+      co_await store::scan(messages.store(), lane_range(messages.space, unknown.lane, unknown.from),
+                           see, messages.occasion.deadline);
   if (!scanned) {
     messages.index->abandon_load(unknown.lane);
     co_return scanned.error();
@@ -87,8 +87,8 @@ Task<store::Result<uint64_t>> count_messages(const Messages& messages, Time now)
       return true;
     };
     auto counted = co_await store::scan(
-        messages.store, lane_range(messages.space, lane, messages.index->begin_count(lane)), see,
-        messages.deadline);
+        messages.store(), lane_range(messages.space, lane, messages.index->begin_count(lane)), see,
+        messages.occasion.deadline);
     if (!counted) {
       messages.index->abandon_load(lane);
       co_return counted.error();

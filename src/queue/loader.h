@@ -3,18 +3,18 @@
 
 #include "base/task.h"
 #include "queue/index.h"
-#include "store/locks.h"
+#include "store/occasion.h"
 #include "store/store.h"
 
 namespace kyanite::queue {
 
 // What all operations on the messages of one queue work with.
 struct Messages {
-  store::Store& store;
-  store::KeyedLocks& locks;
+  store::Occasion& occasion;  // on which they are asked for
   store::SpaceId space;
   std::shared_ptr<Index> index;
-  Deadline deadline = {};  // of who asks for them
+
+  store::Store& store() const { return occasion.store(); }
 };
 
 // Makes more of the lane known than was. Those who need it at once wait for one scan.

@@ -53,11 +53,11 @@ void add_message(store::Commit& commit, store::SpaceId space, const Standing& st
     if (write_text) {
       auto text = std::make_shared<store::Record>();
       text->value = std::move(stored.text);
-      commit.writes.push_back({text_key(space, standing.place.position.id), std::move(text)});
+      commit.put(text_key(space, standing.place.position.id), std::move(text));
     }
     stored.text.clear();
   }
-  commit.writes.push_back({message_key(space, standing.place), to_record(stored)});
+  commit.put(message_key(space, standing.place), to_record(stored));
 }
 
 void set_text(Message& message, std::string text) {
@@ -65,11 +65,20 @@ void set_text(Message& message, std::string text) {
   message.text = std::move(text);
 }
 
-// kConflict is the caller's to handle. After any other failure nobody knows what was written.
-Task<store::Result<void>> commit_or_forget(const Messages& messages, store::Commit commit) {
-  auto done = co_await messages.store.commit(std::move(commit));
-  if (!done && done.error() != store::Error::kConflict) messages.index->forget();
-  co_return done;
+// Read, decide, commit on messages. When a commit fails, nobody knows what was written, and the
+// index has to be read again. `decide` may be called again after a conflict.
+template <class T, class Decide>
+Task<wire::Result<T>> change(const Messages& messages, Decide decide) {
+  bool committing = false;
+  auto noting = [&](store::Attempt& attempt) -> Task<wire::Result<T>> {
+    committing = false;
+    wire::Result<T> decided = co_await decide(attempt);
+    committing = decided.ok();
+    co_return std::move(decided);
+  };
+  auto changed = co_await store::transact(messages.occasion, noting);
+  if (!changed && committing) messages.index->forget();
+  co_return std::move(changed);
 }
 
 // The messages at these places with their records; those that are not there any more are dropped.
@@ -82,11 +91,11 @@ Task<store::Result<std::vector<Found>>> read_claimed(const Messages& messages, C
   std::vector<Found> found;
   const std::vector<Place> places = claims.places();
   for (const Place& place : places) {
-    auto record = co_await messages.store.get(message_key(messages.space, place));
+    auto record = co_await messages.store().get(message_key(messages.space, place));
     if (!record && record.error() != store::Error::kCorrupt) co_return record.error();
     auto message = record && *record ? store::decode<Message>((*record)->value) : std::nullopt;
     if (message && message->text_apart) {
-      auto text = co_await messages.store.get(text_key(messages.space, place.position.id));
+      auto text = co_await messages.store().get(text_key(messages.space, place.position.id));
       if (!text && text.error() != store::Error::kCorrupt) co_return text.error();
       if (text && *text) {
         message->text = (*text)->value;
@@ -105,28 +114,21 @@ Task<store::Result<std::vector<Found>>> read_claimed(const Messages& messages, C
   co_return found;
 }
 
-// Hides the messages by one commit; kConflict when one of them was changed meanwhile.
-Task<store::Result<std::vector<Standing>>> hide(const Messages& messages, std::vector<Found> found,
-                                                Claims& claims, Time visible) {
-  store::Commit commit;
+// Hides the messages.
+std::vector<Standing> hide(store::SpaceId space, std::vector<Found> found, Time visible,
+                           store::Commit& commit) {
   std::vector<Standing> taken;
   for (Found& each : found) {
-    const auto old_key = message_key(messages.space, each.standing.place);
-    commit.guards.push_back({old_key, std::move(each.record)});
-    commit.writes.push_back({old_key, nullptr});
+    const auto old_key = message_key(space, each.standing.place);
+    commit.expect(old_key, std::move(each.record));
+    commit.remove(old_key);
     Standing& standing = taken.emplace_back(std::move(each.standing));
     standing.place = {Lane::kHidden, {visible, standing.place.position.id}};
     standing.message.dequeue_count += 1;
     standing.message.receipt = random_u64();
-    add_message(commit, messages.space, standing, false);
+    add_message(commit, space, standing, false);
   }
-  auto done = co_await commit_or_forget(messages, std::move(commit));
-  if (!done) co_return done.error();
-  for (size_t i = 0; i < taken.size(); ++i) {
-    claims.moved(i, taken[i].place, taken[i].message.expires);
-  }
-  claims.release();
-  co_return taken;
+  return taken;
 }
 
 wire::Error message_not_found() { return wire::Code::kMessageNotFound; }
@@ -134,7 +136,7 @@ wire::Error message_not_found() { return wire::Code::kMessageNotFound; }
 // The message that the ticket names, if its receipt is still good.
 Task<wire::Result<Found>> find_claimed(const Messages& messages, const Ticket& ticket, Time now) {
   const Place place{ticket.receipt.lane, {ticket.receipt.visible, ticket.id}};
-  auto record = co_await messages.store.get(message_key(messages.space, place));
+  auto record = co_await messages.store().get(message_key(messages.space, place));
   if (!record) co_return storage_error(record.error());
   if (*record == nullptr) co_return message_not_found();
   auto message = store::decode<Message>((*record)->value);
@@ -144,18 +146,16 @@ Task<wire::Result<Found>> find_claimed(const Messages& messages, const Ticket& t
   co_return Found{{place, std::move(*message)}, std::move(*record)};
 }
 
-// The commit that puts `after` in the place of `before`.
-store::Commit replacing(store::SpaceId space, const Found& before, const Standing& after,
-                        bool new_text) {
+// Puts `after` in the place of `before`.
+void replace(store::SpaceId space, const Found& before, const Standing& after, bool new_text,
+             store::Commit& commit) {
   const auto old_key = message_key(space, before.standing.place);
-  store::Commit commit;
-  commit.guards.push_back({old_key, before.record});
-  commit.writes.push_back({old_key, nullptr});
+  commit.expect(old_key, before.record);
+  commit.remove(old_key);
   if (before.standing.message.text_apart && !after.message.text_apart) {
-    commit.writes.push_back({text_key(space, after.place.position.id), nullptr});
+    commit.remove(text_key(space, after.place.position.id));
   }
   add_message(commit, space, after, new_text);
-  return commit;
 }
 
 int64_t seconds_until(Time now, Time then) { return (then.ticks - now.ticks) / kTicksPerSecond; }
@@ -171,10 +171,11 @@ Task<wire::Result<Standing>> put(const Messages& messages, std::string text, Tim
   standing.message.expires = expires;
   standing.message.receipt = random_u64();
   set_text(standing.message, std::move(text));
-  store::Commit commit;
-  add_message(commit, messages.space, standing, true);
-  auto done = co_await commit_or_forget(messages, std::move(commit));
-  if (!done) co_return storage_error(done.error());
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
+    add_message(attempt.commit, messages.space, standing, true);
+    co_return wire::Result<void>();
+  };
+  if (auto done = co_await change<void>(messages, decide); !done) co_return done.error();
   messages.index->added(standing.place, expires);
   co_return standing;
 }
@@ -182,8 +183,7 @@ Task<wire::Result<Standing>> put(const Messages& messages, std::string text, Tim
 Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time now,
                                                int64_t visibility_s, size_t most) {
   Claims claims(*messages.index);
-  service::Tries tries(messages.deadline);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<std::vector<Standing>>> {
     while (auto unknown = claims.fill(now, most)) {
       auto loaded = co_await load_more(messages, *unknown, now);
       if (!loaded) co_return storage_error(loaded.error());
@@ -195,13 +195,16 @@ Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time no
     }
     auto found = co_await read_claimed(messages, claims, now);
     if (!found) co_return storage_error(found.error());
-    if (found->empty()) continue;
-    auto taken =
-        co_await hide(messages, std::move(*found), claims, after_seconds(now, visibility_s));
-    if (taken) co_return std::move(*taken);
-    if (taken.error() != store::Error::kConflict) co_return storage_error(taken.error());
-  }
-  co_return tries.error();
+    if (found->empty()) co_return service::decide_again();
+    const Time visible = after_seconds(now, visibility_s);
+    co_return hide(messages.space, std::move(*found), visible, attempt.commit);
+  };
+  auto taken = co_await change<std::vector<Standing>>(messages, decide);
+  if (!taken) co_return taken.error();
+  for (size_t i = 0; i < taken->size(); ++i)
+    claims.moved(i, (*taken)[i].place, (*taken)[i].message.expires);
+  claims.release();
+  co_return std::move(*taken);
 }
 
 Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time now, size_t most) {
@@ -230,15 +233,15 @@ Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time no
     return {};
   };
   if (visible.places.empty()) co_return seen;
-  auto looked = co_await messages.store.read(look);
+  auto looked = co_await messages.store().read(look);
   if (!looked) co_return storage_error(looked.error());
   co_return seen;
 }
 
 Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Time now,
                                     int64_t visibility_s, std::optional<std::string> text) {
-  service::Tries tries(messages.deadline);
-  while (tries.another()) {
+  using Moved = std::pair<Place, Standing>;
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Moved>> {
     auto before = co_await find_claimed(messages, ticket, now);
     if (!before) co_return before.error();
     Standing after = before->standing;
@@ -250,43 +253,38 @@ Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Tim
     }
     after.message.receipt = random_u64();
     if (text) set_text(after.message, *text);
-    auto done = co_await commit_or_forget(
-        messages, replacing(messages.space, *before, after, text.has_value()));
-    if (done) {
-      messages.index->moved(before->standing.place, after.place, after.message.expires);
-      co_return after;
-    }
-    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
-  }
-  co_return tries.error();
+    replace(messages.space, *before, after, text.has_value(), attempt.commit);
+    co_return Moved(before->standing.place, std::move(after));
+  };
+  auto moved = co_await change<Moved>(messages, decide);
+  if (!moved) co_return moved.error();
+  auto& [before, after] = *moved;
+  messages.index->moved(before, after.place, after.message.expires);
+  co_return std::move(after);
 }
 
 Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now) {
-  service::Tries tries(messages.deadline);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Place>> {
     auto found = co_await find_claimed(messages, ticket, now);
     if (!found) co_return found.error();
     const Place& place = found->standing.place;
     const auto key = message_key(messages.space, place);
-    store::Commit commit;
-    commit.guards.push_back({key, found->record});
-    commit.writes.push_back({key, nullptr});
-    if (found->standing.message.text_apart)
-      commit.writes.push_back({text_key(messages.space, ticket.id), nullptr});
-    auto done = co_await commit_or_forget(messages, std::move(commit));
-    if (done) {
-      messages.index->removed(place);
-      co_return wire::Result<void>();
-    }
-    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
-  }
-  co_return tries.error();
+    store::Commit& commit = attempt.commit;
+    commit.expect(key, found->record);
+    commit.remove(key);
+    if (found->standing.message.text_apart) commit.remove(text_key(messages.space, ticket.id));
+    co_return place;
+  };
+  auto place = co_await change<Place>(messages, decide);
+  if (!place) co_return place.error();
+  messages.index->removed(*place);
+  co_return wire::Result<void>();
 }
 
 Task<store::Result<bool>> is_near_front(const Messages& messages, MessageId id) {
   constexpr size_t kLooked = 1024;  // of a lane
   bool found = false;
-  auto done = co_await messages.store.read([&](const store::View& view) -> store::Result<void> {
+  auto done = co_await messages.store().read([&](const store::View& view) -> store::Result<void> {
     for (const Lane lane : kLanes) {
       auto cursor = view.scan(lane_range(messages.space, lane, Position::first()));
       for (size_t i = 0; i < kLooked && cursor->valid() && !found; ++i, cursor->next())

@@ -40,7 +40,7 @@ class FailingStore final : public store::MemoryStore {
 
 class MessagesTest : public testing::Test {
  protected:
-  Messages messages() { return {store, locks, kSpace, indexes.of(kSpace)}; }
+  Messages messages() { return {occasion, kSpace, indexes.of(kSpace)}; }
   wire::Result<Standing> put_one(std::string text, Time now = kStart) {
     return RunLoop::run(put(messages(), std::move(text), now, 0, kNever));
   }
@@ -59,6 +59,8 @@ class MessagesTest : public testing::Test {
 
   FailingStore store;
   store::KeyedLocks locks;
+  ManualClock clock{kStart};
+  store::Occasion occasion{store, locks, clock};
   Indexes indexes;
 };
 
@@ -150,8 +152,8 @@ TEST_F(MessagesTest, ConflictIsDecidedAgain) {
 // Another process, or an index that went wrong: guards decide, the index is repaired.
 TEST_F(MessagesTest, TwoIndexesNeverHandOutTheSameMessage) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
-  const Messages first{store, locks, kSpace, std::make_shared<Index>()};
-  const Messages second{store, locks, kSpace, std::make_shared<Index>()};
+  const Messages first{occasion, kSpace, std::make_shared<Index>()};
+  const Messages second{occasion, kSpace, std::make_shared<Index>()};
   EXPECT_EQ(RunLoop::run(peek(first, kStart, 32)).value().size(), 10u);
   EXPECT_EQ(RunLoop::run(peek(second, kStart, 32)).value().size(), 10u);
   EXPECT_EQ(RunLoop::run(take(first, kStart, 30, 4)).value().size(), 4u);

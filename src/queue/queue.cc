@@ -27,9 +27,8 @@ Task<wire::Result<std::shared_ptr<const Queue>>> load_queue(Call& call) {
   co_return std::move(loaded->value);
 }
 
-Messages messages_of(const Call& call, const Queue& queue) {
-  return {call.store(), call.context.locks, queue.space, indexes(call).of(queue.space),
-          call.deadline};
+Messages messages_of(Call& call, const Queue& queue) {
+  return {call, queue.space, indexes(call).of(queue.space)};
 }
 
 Task<wire::Result<Messages>> open_messages(Call& call) {
@@ -41,27 +40,23 @@ Task<wire::Result<Messages>> open_messages(Call& call) {
 Task<wire::Result<http::Reply>> abandon_messages(Call& call,
                                                  std::optional<Queue> (*replace)(const Queue&)) {
   const auto key = queue_key(call);
-  const auto turn = co_await call.context.locks.lock(key.bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<store::SpaceId>> {
     auto loaded = co_await service::load<Queue>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kQueueNotFound);
     const auto& queue = *loaded->value;
     const auto next = replace(queue);
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, next ? service::to_record(*next) : nullptr});
+    store::Commit& commit = attempt.commit;
+    commit.expect(key, loaded->record);
+    commit.put(key, next ? service::to_record(*next) : nullptr);
     commit.writes.push_back(lifetime::bury(call.target.account, lifetime::kDeadQueuesFamily,
                                            call.target.container, queue.space, call.now));
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) {
-      indexes(call).drop(queue.space);
-      co_return http::Reply(204);
-    }
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return queue.space;
+  };
+  auto abandoned = co_await store::transact(call, key, decide);
+  if (!abandoned) co_return abandoned.error();
+  indexes(call).drop(*abandoned);
+  co_return http::Reply(204);
 }
 
 http::Reply uncached_reply() {

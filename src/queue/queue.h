@@ -17,7 +17,7 @@ store::Key queue_key(const service::Call& call);
 // The addressed queue; 404 QueueNotFound when there is none.
 Task<wire::Result<std::shared_ptr<const Queue>>> load_queue(service::Call& call);
 
-Messages messages_of(const service::Call& call, const Queue& queue);
+Messages messages_of(service::Call& call, const Queue& queue);
 // Those of the addressed queue, or 404.
 Task<wire::Result<Messages>> open_messages(service::Call& call);
 

@@ -104,11 +104,11 @@ Task<store::Result<void>> Sweeper::remove_all(store::Store& store,
   if (entries.empty()) co_return store::Result<void>();
   store::Commit commit;
   for (const auto& entry : entries) {
-    commit.guards.push_back({entry.key, entry.record});
-    commit.writes.push_back({entry.key, nullptr});
+    commit.expect(entry.key, entry.record);
+    commit.remove(entry.key);
     const auto message = store::decode<Message>(entry.record->value);
     if (message && message->text_apart)
-      commit.writes.push_back({text_key(space_, position_of(entry.key.bytes()).id), nullptr});
+      commit.remove(text_key(space_, position_of(entry.key.bytes()).id));
   }
   auto done = co_await store.commit(std::move(commit));
   if (done) {

@@ -14,8 +14,7 @@
 #include "http/message.h"
 #include "service/endpoints.h"
 #include "service/settings.h"
-#include "store/locks.h"
-#include "store/store.h"
+#include "store/occasion.h"
 #include "wire/error.h"
 #include "wire/query.h"
 #include "wire/version.h"
@@ -54,20 +53,17 @@ struct Context {
   auth::Settings auth() const { return {&accounts, token_rules}; }
 };
 
-struct Call {
-  Call(http::Request& incoming, Context& shared) : request(incoming), context(shared) {}
+struct Call : store::Occasion {
+  Call(http::Request& incoming, Context& shared)
+      : Occasion(shared.store, shared.locks, shared.clock), request(incoming), context(shared) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   http::Request& request;
   Context& context;
   const Service* service = nullptr;  // The one that serves it.
-  store::Hold hold;  // What this request reads stays readable until its last byte is sent.
-  Time now;          // One instant for all decisions of the request.
-  // Until when the request may take, and the seconds its client has asked for, 0 for none
-  // (service/deadline.h). Whatever goes on for long, waits or tries again asks whether it is over.
-  Deadline deadline;
-  int64_t asked_s = 0;
+  store::Hold hold;     // What this request reads stays readable until its last byte is sent.
+  int64_t asked_s = 0;  // The seconds its client has asked for, 0 for none (service/deadline.h).
 
   std::string request_id;
   std::string version_text;  // as the client sent it; echoed
@@ -80,7 +76,6 @@ struct Call {
   PartServer* parts = nullptr;  // What serves this request, for the parts of batches.
 
   const http::Headers& headers() const { return request.headers; }
-  store::Store& store() const { return context.store; }
   const AccountSettings& settings() const { return context.settings.of(target.account); }
 };
 

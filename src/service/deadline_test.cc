@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include "base/started.h"
 #include "service/storage.h"
 #include "service/test_support.h"
@@ -72,28 +73,43 @@ TEST(Deadlines, OfTransfersGrowWithWhatIsTransferred) {
   EXPECT_EQ(seconds(impatient.call), 90);
 }
 
+// A decision that always comes too late.
+struct Loser {
+  int decisions = 0;
+  auto decide(const std::function<void()>& meanwhile) {
+    return [this, meanwhile](store::Attempt&) -> Task<wire::Result<int>> {
+      ++decisions;
+      meanwhile();
+      co_return decide_again();
+    };
+  }
+};
+
 TEST(Deadlines, EndTries) {
   TestContext around;
   TestCall test(around, "timeout=5");
   ASSERT_TRUE(set_deadline(test.call).ok());
-  Tries tries(test.call);
-  EXPECT_TRUE(tries.another());
-  around.clock.advance_seconds(4);
-  EXPECT_TRUE(tries.another());
-  around.clock.advance_seconds(1);
-  EXPECT_FALSE(tries.another());
-  EXPECT_EQ(tries.error().code, wire::Code::kOperationTimedOut);
-  EXPECT_EQ(tries.error().status, 500);
+  Loser loser;
+  auto decide = loser.decide([&] { around.clock.advance_seconds(loser.decisions == 1 ? 4 : 1); });
+  const auto ended = RunLoop::run(store::transact(test.call, decide));
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(loser.decisions, 2);
+  EXPECT_EQ(ended.error().code, wire::Code::kOperationTimedOut);
+  EXPECT_EQ(ended.error().status, 500);
 }
 
 TEST(Deadlines, OrTheirNumberEndsTries) {
   TestContext around;
   TestCall test(around);
-  Tries tries(test.call);
-  int count = 0;
-  while (tries.another()) ++count;
-  EXPECT_EQ(count, kMaxTries);
-  EXPECT_EQ(tries.error().code, wire::Code::kServerBusy);
+  const Time began = test.call.now;
+  Loser loser;
+  auto decide = loser.decide([] {});
+  const auto ended = RunLoop::run(store::transact(test.call, decide));
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(loser.decisions, store::kMaxTries);
+  EXPECT_EQ(ended.error().code, wire::Code::kServerBusy);
+  // Each decision is made at an instant of its own.
+  EXPECT_EQ(test.call.now.ticks, began.ticks + store::kMaxTries - 1);
 }
 
 // The second writer waits for its turn longer than it may, and then leaves the record as it is.

@@ -1,12 +1,6 @@
 #include "service/storage.h"
 
-#include "concurrency/etag.h"
-
 namespace kyanite::service {
-
-void decide_again(Call& call) {
-  call.now = concurrency::next_modified(call.context.clock.now(), call.now);
-}
 
 wire::Error storage_error(store::Error error) {
   switch (error) {

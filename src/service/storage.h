@@ -1,6 +1,7 @@
 // Records through the store, with the store's failures turned into what a client sees.
 #pragma once
 
+#include <coroutine>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "service/call.h"
 #include "store/fields.h"
 #include "store/store.h"
+#include "store/transact.h"
 #include "wire/error.h"
 
 namespace kyanite::service {
@@ -17,9 +19,18 @@ namespace kyanite::service {
 // loop that makes the decision.
 wire::Error storage_error(store::Error error);
 
-// To be called before a decision is made again: it is made later. So what is named by the instant
-// of a request (snapshots, versions, deletions) and finds its name taken gets another.
-void decide_again(Call& call);
+// For decisions that find out themselves that another commit came first.
+inline wire::Error decide_again() { return storage_error(store::Error::kConflict); }
+
+}  // namespace kyanite::service
+
+template <>
+struct kyanite::store::ErrorTraits<kyanite::wire::Error> {
+  static wire::Error from(Error error) { return service::storage_error(error); }
+  static bool is_conflict(const wire::Error& error) { return error.conflict; }
+};
+
+namespace kyanite::service {
 
 // A decoded record together with the bytes it came from, which guard the commit that builds on it.
 template <class T>
@@ -75,71 +86,59 @@ store::RecordPtr to_record(const T& value) {
   return record;
 }
 
-// How often a decision is made anew after a conflict. Writers wait in line for a lock first, so one
-// more try is the rule.
-inline constexpr int kMaxTries = 100;
-
-// Counts the tries of a request, from when it is its turn:
-//
-//   Tries tries(call);
-//   while (tries.another()) { ... }
-//   co_return tries.error();
-class Tries {
- public:
-  explicit Tries(Call& call) : Tries(call.deadline) { call_ = &call; }
-  explicit Tries(const Deadline& deadline) : deadline_(deadline) {}
-  bool another() {
-    late_ = deadline_.over();
-    if (late_ || count_ == kMaxTries) return false;
-    if (count_++ > 0 && call_ != nullptr) decide_again(*call_);
-    return true;
-  }
-  bool is_first() const { return count_ == 1; }
-  wire::Error error() const {
-    return late_ ? wire::Code::kOperationTimedOut : wire::Code::kServerBusy;
-  }
-
- private:
-  const Deadline& deadline_;  // It may be put off between two tries.
-  Call* call_ = nullptr;      // Null: it has no instant of its own that a later decision moves on.
-  int count_ = 0;
-  bool late_ = false;
+// Edits that have nothing to wait for return a wire::Result, others a Task of one.
+template <class T>
+struct DecidedBy {
+  using Type = T;
 };
+template <class T>
+struct DecidedBy<Task<T>> {
+  using Type = T;
+};
+template <class Returned>
+using Decided = typename DecidedBy<Returned>::Type;
+template <class T>
+Task<T> decided(Task<T> task) {
+  return task;
+}
+template <class T>
+struct DecidedAlready {
+  T value;
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  T await_resume() { return std::move(value); }
+};
+template <class T>
+DecidedAlready<wire::Result<T>> decided(wire::Result<T> result) {
+  return {std::move(result)};
+}
 
-// For operations that read several records that belong together: `answer() -> Task of
-// wire::Result<http::Reply>` is asked again as long as it meets conflicts.
+// For operations that read several records that belong together: `answer() -> Task of a
+// wire::Result` is asked again as long as it meets conflicts.
 template <class Answer>
-Task<wire::Result<http::Reply>> answer_whole(Call& call, Answer answer) {
-  Tries tries(call);
-  while (tries.another()) {
-    wire::Result<http::Reply> reply = co_await answer();
-    if (reply || !reply.error().conflict) co_return reply;
-  }
-  co_return tries.error();
+auto answer_whole(Call& call, Answer answer) -> decltype(answer()) {
+  auto decide = [&answer](store::Attempt&) { return answer(); };
+  co_return co_await store::transact(call, decide);
 }
 
 // Read, decide, commit for operations that change one record: `edit` sees the record (absent:
-// nullopt), changes it in place or clears it to delete, and returns the reply to give once the
-// change is durable. It may be called several times.
+// nullopt), changes it in place or clears it to delete, and returns what came of it as a
+// wire::Result. It may be called several times.
 template <class T, class Edit>
-Task<wire::Result<http::Reply>> update(Call& call, const store::Key& key, Edit edit) {
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  Tries tries(call);
-  while (tries.another()) {
+auto update(Call& call, store::Key key, Edit edit)
+    -> Task<decltype(edit(std::declval<std::optional<T>&>()))> {
+  using Decided = decltype(edit(std::declval<std::optional<T>&>()));
+  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
     auto loaded = co_await load<T>(call, key);
     if (!loaded) co_return loaded.error();
     const bool existed = loaded->value.has_value();
-    wire::Result<http::Reply> reply = edit(loaded->value);
-    if (!reply) co_return reply;
-    if (!existed && !loaded->value) co_return reply;
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, loaded->value ? to_record(*loaded->value) : nullptr});
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return reply;
-    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
-  }
-  co_return tries.error();
+    Decided decided = edit(loaded->value);
+    if (!decided || (!existed && !loaded->value)) co_return decided;
+    attempt.commit.expect(key, loaded->record);
+    attempt.commit.put(key, loaded->value ? to_record(*loaded->value) : nullptr);
+    co_return decided;
+  };
+  co_return co_await store::transact(call, key, decide);
 }
 
 }  // namespace kyanite::service

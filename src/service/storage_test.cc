@@ -91,11 +91,11 @@ TEST(Update, DecidesAnewAfterEveryConflict) {
   FlakyStore store;
   TestContext around(store);
   TestCall test(around);
-  store.failures = kMaxTries - 1;
+  store.failures = store::kMaxTries - 1;
   int edits = 0;
   const auto reply = RunLoop::run(update<Counter>(test.call, kKey, increment(edits)));
   ASSERT_TRUE(reply.ok());
-  EXPECT_EQ(edits, kMaxTries);
+  EXPECT_EQ(edits, store::kMaxTries);
   EXPECT_EQ(stored_value(store), 1u);
 }
 
@@ -103,12 +103,12 @@ TEST(Update, GivesUpAsBusyWhenConflictsDoNotEnd) {
   FlakyStore store;
   TestContext around(store);
   TestCall test(around);
-  store.failures = kMaxTries;
+  store.failures = store::kMaxTries;
   int edits = 0;
   const auto reply = RunLoop::run(update<Counter>(test.call, kKey, increment(edits)));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, wire::Code::kServerBusy);
-  EXPECT_EQ(store.commits, kMaxTries);
+  EXPECT_EQ(store.commits, store::kMaxTries);
   EXPECT_EQ(stored_value(store), std::nullopt);
 }
 
@@ -136,7 +136,7 @@ TEST(Update, ARecordOfAnUnknownFormatIsDamaged) {
   TestContext around;
   TestCall test(around);
   store::Commit commit;
-  commit.writes.push_back({kKey, store::record_of("\x7f")});
+  commit.put(kKey, store::record_of("\x7f"));
   ASSERT_TRUE(RunLoop::run(around.memory.commit(std::move(commit))).ok());
   int edits = 0;
   const auto reply = RunLoop::run(update<Counter>(test.call, kKey, increment(edits)));

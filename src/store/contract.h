@@ -318,7 +318,7 @@ TEST_P(StoreContract, ErrorsOfASnapshotsLookComeBack) {
 TEST_P(StoreContract, AScanShowsEveryEntryOfItsRangeOnce) {
   Commit commit;
   for (int i = 1000; i < 3000; ++i)
-    commit.writes.push_back({key(std::to_string(i)), record_of(std::to_string(i))});
+    commit.put(key(std::to_string(i)), record_of(std::to_string(i)));
   ASSERT_TRUE(RunLoop::run(store_.commit(std::move(commit))).ok());
   int at = 1500;
   Range range = Range::rows(7, 'r', "p");

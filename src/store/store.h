@@ -77,6 +77,14 @@ struct Write {
 struct Commit {
   std::vector<Guard> guards;
   std::vector<Write> writes;  // Later writes to the same key win.
+
+  // The record that was read there must still be there; null: still nothing.
+  void expect(Key key, RecordPtr record) { guards.push_back({std::move(key), std::move(record)}); }
+  void expect_absent(Key key) { guards.push_back({std::move(key), nullptr}); }
+  void put(Key key, RecordPtr record) { writes.push_back({std::move(key), std::move(record)}); }
+  void remove(Key key) { writes.push_back({std::move(key), nullptr}); }
+  // What is expected of the key; there must be something.
+  const Guard& guard_of(const Key& key) const;
 };
 
 struct Entry {

@@ -75,19 +75,6 @@ wire::Result<Changed> make(const Change& change, Time timestamp, std::string_vie
   return Changed{timestamp, std::move(record)};
 }
 
-// Waits for every entity in ascending order, so that no two transactions wait for each other.
-Task<std::vector<store::KeyedLocks::Guard>> lock_all(Call& call,
-                                                     const std::vector<store::Key>& keys) {
-  std::vector<std::string> names;
-  names.reserve(keys.size());
-  for (const auto& key : keys) names.push_back(key.bytes());
-  std::sort(names.begin(), names.end());
-  std::vector<store::KeyedLocks::Guard> guards;
-  guards.reserve(names.size());
-  for (auto& key : names) guards.push_back(co_await call.context.locks.lock(std::move(key)));
-  co_return guards;
-}
-
 Task<store::Result<std::vector<store::RecordPtr>>> read_all(Call& call,
                                                             const std::vector<store::Key>& keys) {
   std::vector<store::RecordPtr> records(keys.size());
@@ -126,8 +113,8 @@ store::Commit make_commit(const std::vector<store::Key>& keys,
                           const std::vector<Changed>& after) {
   store::Commit commit;
   for (size_t i = 0; i < keys.size(); ++i) {
-    commit.guards.push_back({keys[i], before[i]});
-    commit.writes.push_back({keys[i], after[i].record});
+    commit.expect(keys[i], before[i]);
+    commit.put(keys[i], after[i].record);
   }
   return commit;
 }
@@ -216,24 +203,20 @@ Task<Result<std::vector<Changed>, Refusal>> apply_changes(Call& call, store::Spa
   // guards find out.
   const bool guess = std::all_of(changes.begin(), changes.end(),
                                  [](const Change& change) { return change.verb == Verb::kInsert; });
-  std::vector<store::KeyedLocks::Guard> turns;
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<std::vector<Changed>, Refusal>> {
     std::vector<store::RecordPtr> before(keys.size());
-    if (!guess || !tries.is_first()) {
-      if (turns.empty()) turns = co_await lock_all(call, keys);
+    if (!guess || !attempt.is_first()) {
+      if (auto turn = co_await attempt.wait_for(keys); !turn)
+        co_return Refusal{0, service::storage_error(turn.error())};
       auto records = co_await read_all(call, keys);
       if (!records) co_return Refusal{0, service::storage_error(records.error())};
       before = std::move(*records);
     }
     auto after = decide_all(changes, before, call.now);
-    if (!after) co_return after;
-    auto done = co_await call.store().commit(make_commit(keys, before, *after));
-    if (done) co_return after;
-    if (done.error() != store::Error::kConflict)
-      co_return Refusal{0, service::storage_error(done.error())};
-  }
-  co_return Refusal{0, tries.error()};
+    if (after) attempt.commit = make_commit(keys, before, *after);
+    co_return after;
+  };
+  co_return co_await store::transact(call, decide);
 }
 
 }  // namespace kyanite::table

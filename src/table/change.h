@@ -9,6 +9,7 @@
 
 #include "base/task.h"
 #include "service/call.h"
+#include "service/storage.h"
 #include "store/store.h"
 #include "table/entity.h"
 #include "wire/error.h"
@@ -59,3 +60,9 @@ Task<Result<std::vector<Changed>, Refusal>> apply_changes(service::Call& call, s
                                                           const std::vector<Change>& changes);
 
 }  // namespace kyanite::table
+
+template <>
+struct kyanite::store::ErrorTraits<kyanite::table::Refusal> {
+  static table::Refusal from(Error error) { return {0, service::storage_error(error)}; }
+  static bool is_conflict(const table::Refusal& refusal) { return refusal.error.conflict; }
+};

@@ -129,7 +129,7 @@ class ApplyTest : public testing::Test {
   void interrupt(std::string_view row, store::RecordPtr record) {
     store_.before_commit = [row, record] {
       store::Commit commit;
-      commit.writes.push_back({key(row), record});
+      commit.put(key(row), record);
       return commit;
     };
   }

@@ -15,23 +15,21 @@ Outcome delete_table(service::Call& call) {
   const std::string& name = call.target.container;
   if (name.empty()) co_return wire::Error(wire::Code::kMethodNotAllowed);
   const auto key = table_key(call, name);
-  auto turn = co_await call.context.locks.lock(key.bytes());
-  service::Tries tries(call);
-  while (tries.another()) {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     auto loaded = co_await service::load<Table>(call, key);
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(wire::Code::kResourceNotFound);
     const auto space = loaded->value->space;
-    store::Commit commit;
-    commit.guards.push_back({key, loaded->record});
-    commit.writes.push_back({key, nullptr});
+    store::Commit& commit = attempt.commit;
+    commit.expect(key, loaded->record);
+    commit.remove(key);
     commit.writes.push_back(lifetime::bury(call.target.account, lifetime::kDeadTablesFamily,
                                            ascii_lower(name), space, call.now));
-    auto done = co_await call.store().commit(std::move(commit));
-    if (done) co_return empty_reply();
-    if (done.error() != store::Error::kConflict) co_return service::storage_error(done.error());
-  }
-  co_return tries.error();
+    co_return wire::Result<void>();
+  };
+  if (auto deleted = co_await store::transact(call, key, decide); !deleted)
+    co_return deleted.error();
+  co_return empty_reply();
 }
 
 }  // namespace kyanite::table

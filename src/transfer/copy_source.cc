@@ -191,27 +191,21 @@ Task<wire::Result<std::unique_ptr<http::Fetched>>> fetch_source(
   co_return std::move(*fetched);
 }
 
-Task<wire::Result<std::optional<Uploaded>>> share_source(service::Call& call,
-                                                         const content::Place& place,
-                                                         const content::Content& content,
-                                                         const store::Guard& head,
-                                                         const headers::Span& span, Hashes& hashes,
-                                                         const SourceCiphers& ciphers) {
-  const auto failed = [](store::Error error) -> wire::Result<std::optional<Uploaded>> {
-    if (error == store::Error::kConflict) return std::optional<Uploaded>();
-    return service::storage_error(error);
-  };
+Task<wire::Result<Uploaded>> share_source(service::Call& call, const content::Place& place,
+                                          const content::Content& content, const store::Guard& head,
+                                          const headers::Span& span, Hashes& hashes,
+                                          const SourceCiphers& ciphers) {
   Uploaded uploaded;
   uploaded.length = span.count;
   if (ciphers.same) {
     auto pieces =
         co_await content::load(call.store(), place, content, span.offset, span.count, head);
-    if (!pieces) co_return failed(pieces.error());
+    if (!pieces) co_return service::storage_error(pieces.error());
     uploaded.pieces = end_to_end(std::move(*pieces), span);
   }
   auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
                                                span.count, head, ciphers.from);
-  if (!reader) co_return failed(reader.error());
+  if (!reader) co_return service::storage_error(reader.error());
   service::allow_transfer(call, span.count);
   content::Writer writer(call.store(), ciphers.to);
   for (uint64_t left = span.count; left > 0;) {
@@ -242,7 +236,7 @@ Task<wire::Result<std::optional<Uploaded>>> share_source(service::Call& call,
   }
   uploaded.md5 = hashes.md5();
   uploaded.crc64 = hashes.crc64();
-  co_return std::optional<Uploaded>(std::move(uploaded));
+  co_return std::move(uploaded);
 }
 
 Task<wire::Result<Uploaded>> receive_source(service::Call& call, http::Fetched& from,

@@ -65,14 +65,13 @@ struct SourceCiphers {
   bool same = true;  // Both have the same key or none.
 };
 
-// Pieces, end to end from offset 0, and hashes of a part of an object of this server; nothing when
-// it was changed meanwhile. The pieces are shared unless they have to be encrypted anew.
-Task<wire::Result<std::optional<Uploaded>>> share_source(service::Call& call,
-                                                         const content::Place& place,
-                                                         const content::Content& content,
-                                                         const store::Guard& head,
-                                                         const headers::Span& span, Hashes& hashes,
-                                                         const SourceCiphers& ciphers = {});
+// Pieces, end to end from offset 0, and hashes of a part of an object of this server; a
+// conflict when it was changed meanwhile. The pieces are shared unless they have to be encrypted
+// anew.
+Task<wire::Result<Uploaded>> share_source(service::Call& call, const content::Place& place,
+                                          const content::Content& content, const store::Guard& head,
+                                          const headers::Span& span, Hashes& hashes,
+                                          const SourceCiphers& ciphers = {});
 // Receives and stores what another server sends, at most `most` bytes (413 beyond). A server that
 // ignores ranges sends the whole.
 Task<wire::Result<Uploaded>> receive_source(service::Call& call, http::Fetched& from,

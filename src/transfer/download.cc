@@ -79,7 +79,7 @@ wire::Result<Download> decode_download(const service::Call& call) {
   return wanted;
 }
 
-Task<wire::Result<bool>> attach_content(service::Call& call, http::Reply& reply,
+Task<wire::Result<void>> attach_content(service::Call& call, http::Reply& reply,
                                         const Download& wanted, const content::Place& place,
                                         const content::Content& content, const store::Guard& head,
                                         content::CipherPtr cipher) {
@@ -94,10 +94,7 @@ Task<wire::Result<bool>> attach_content(service::Call& call, http::Reply& reply,
   }
   auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
                                                span.count, head, std::move(cipher));
-  if (!reader) {
-    if (reader.error() == store::Error::kConflict) co_return false;
-    co_return service::storage_error(reader.error());
-  }
+  if (!reader) co_return service::storage_error(reader.error());
   reply.status = wanted.range ? 206 : 200;
   if (wanted.range) reply.header("Content-Range", content_range(span, content.length));
   if (wanted.hash != RangeHash::kNone) {
@@ -115,7 +112,7 @@ Task<wire::Result<bool>> attach_content(service::Call& call, http::Reply& reply,
     reply.stream_length = span.count;
     reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold);
   }
-  co_return true;
+  co_return wire::Result<void>();
 }
 
 }  // namespace kyanite::transfer

@@ -25,9 +25,9 @@ struct Download {
 wire::Result<Download> decode_download(const service::Call& call);
 
 // Gives the reply its status, Content-Range, the hash that was asked for, and the bytes,
-// decrypted if there is a cipher. False when the object was replaced after its head had been read:
-// read it again.
-Task<wire::Result<bool>> attach_content(service::Call& call, http::Reply& reply,
+// decrypted if there is a cipher. A conflict when the object was replaced after its head had been
+// read: read it again.
+Task<wire::Result<void>> attach_content(service::Call& call, http::Reply& reply,
                                         const Download& wanted, const content::Place& place,
                                         const content::Content& content, const store::Guard& head,
                                         content::CipherPtr cipher = nullptr);
