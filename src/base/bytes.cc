@@ -169,15 +169,15 @@ std::optional<std::string> unbase64(std::string_view text) {
   if (!text.empty() && text.back() == '=') padding = text[text.size() - 2] == '=' ? 2 : 1;
   std::string out(text.size() / 4 * 3, '\0');
   char* to = out.data();
+  const auto value_at = [&](size_t i) { return kBase64Values[static_cast<uint8_t>(text[i])]; };
   for (size_t i = 0; i < text.size(); i += 4) {
-    const bool last = i + 4 == text.size();
-    uint32_t group = 0;
-    for (size_t j = 0; j < 4; ++j) {
-      int value = kBase64Values[static_cast<uint8_t>(text[i + j])];
-      if (last && j >= 4 - padding) value = 0;
-      if (value < 0) return {};
-      group = group << 6 | static_cast<uint32_t>(value);
-    }
+    const size_t zeros = i + 4 == text.size() ? padding : 0;
+    const int a = value_at(i);
+    const int b = value_at(i + 1);
+    const int c = zeros > 1 ? 0 : value_at(i + 2);
+    const int d = zeros > 0 ? 0 : value_at(i + 3);
+    if ((a | b | c | d) < 0) return {};
+    const auto group = static_cast<uint32_t>(a << 18 | b << 12 | c << 6 | d);
     *to++ = static_cast<char>(group >> 16);
     *to++ = static_cast<char>(group >> 8);
     *to++ = static_cast<char>(group);

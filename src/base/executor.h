@@ -29,6 +29,10 @@ class Executor {
     for (auto coroutine : coroutines) post(coroutine);
   }
 
+  // Whether somebody waits for this executor's thread, which is the calling one. Costs a look at
+  // the system: for long work, now and then. True where nobody knows.
+  virtual bool is_awaited() { return true; }
+
   // The executor whose thread this is; null on threads that run none.
   static Executor* current();
 

@@ -57,12 +57,13 @@ std::string random_uuid() {
   raw[6] = static_cast<unsigned char>((raw[6] & 0x0f) | 0x40);
   raw[8] = static_cast<unsigned char>((raw[8] & 0x3f) | 0x80);
   static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(36);
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) out.push_back('-');
-    out.push_back(kHex[raw[i] >> 4]);
-    out.push_back(kHex[raw[i] & 15]);
+  // Where each byte's digits stand.
+  static constexpr uint8_t kAt[16] = {0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34};
+  std::string out(36, '-');
+  char* const digits = out.data();
+  for (size_t i = 0; i < sizeof raw; ++i) {
+    digits[kAt[i]] = kHex[raw[i] >> 4];
+    digits[kAt[i] + 1] = kHex[raw[i] & 15];
   }
   return out;
 }

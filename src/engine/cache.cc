@@ -26,12 +26,13 @@ void add(std::atomic<uint64_t>& counter, uint64_t amount) {
 
 RecordCache::RecordCache(size_t budget_bytes) : shard_budget_(budget_bytes / kShards) {}
 
-RecordCache::Shard& RecordCache::shard_of(std::string_view key) {
+RecordCache::Shard& RecordCache::shard_of(const Hashed& key) {
   // The high bits: the map inside uses the low ones.
-  return shards_[(Hash{}(key) >> 48) % kShards];
+  return shards_[(key.hash >> 48) % kShards];
 }
 
-RecordCache::Found RecordCache::find(std::string_view key) {
+RecordCache::Found RecordCache::find(std::string_view bytes) {
+  const Hashed key(bytes);
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   auto found = shard.entries.find(key);
@@ -45,14 +46,16 @@ RecordCache::Found RecordCache::find(std::string_view key) {
   return {true, found->second.record, shard.version};
 }
 
-void RecordCache::fill(std::string_view key, store::RecordPtr record, uint64_t version) {
+void RecordCache::fill(std::string_view bytes, store::RecordPtr record, uint64_t version) {
+  const Hashed key(bytes);
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   if (!shard.trusted || shard.version != version || shard.writing.contains(key)) return;
   set(shard, key, std::move(record));
 }
 
-void RecordCache::begin_write(std::string_view key) {
+void RecordCache::begin_write(std::string_view bytes) {
+  const Hashed key(bytes);
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   shard.writing.insert(key);
@@ -60,7 +63,8 @@ void RecordCache::begin_write(std::string_view key) {
     found->second.in_doubt = true;
 }
 
-void RecordCache::put(std::string_view key, store::RecordPtr record) {
+void RecordCache::put(std::string_view bytes, store::RecordPtr record) {
+  const Hashed key(bytes);
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   CHECK(shard.writing.erase(key) == 1);
@@ -91,10 +95,10 @@ void RecordCache::trust() {
   }
 }
 
-void RecordCache::set(Shard& shard, std::string_view key, store::RecordPtr record) {
+void RecordCache::set(Shard& shard, const Hashed& key, store::RecordPtr record) {
   auto found = shard.entries.find(key);
   if (found == shard.entries.end()) {
-    found = shard.entries.emplace(key, Entry{}).first;
+    found = shard.entries.emplace(key.key, Entry{}).first;
     Entry& entry = found->second;
     entry.older = shard.newest;
     (shard.newest == nullptr ? shard.oldest : shard.newest->second.newer) = &*found;

@@ -47,11 +47,26 @@ class RecordCache {
 
  private:
   struct Entry;
+  // A key that is looked for in several places is hashed once.
+  struct Hashed {
+    explicit Hashed(std::string_view bytes)
+        : key(bytes), hash(std::hash<std::string_view>{}(bytes)) {}
+    bool operator==(const Hashed& other) const { return key == other.key; }
+    std::string_view key;
+    size_t hash;
+  };
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+    size_t operator()(const Hashed& key) const { return key.hash; }
   };
-  using Entries = std::unordered_map<std::string, Entry, Hash, std::equal_to<>>;
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+    bool operator()(const Hashed& a, std::string_view b) const { return a.key == b; }
+    bool operator()(std::string_view a, const Hashed& b) const { return a == b.key; }
+  };
+  using Entries = std::unordered_map<std::string, Entry, Hash, Equal>;
   // Entries form a queue from newest to oldest. A hit only sets a flag; a hand that walks from old
   // to new evicts what was not used since it last came by (the SIEVE policy).
   struct Entry {
@@ -70,14 +85,14 @@ class RecordCache {
     Entries::value_type* hand = nullptr;
     uint64_t version = 0;
     bool trusted = true;
-    std::unordered_set<std::string_view> writing;  // Keys that must not be filled in.
+    std::unordered_set<Hashed, Hash> writing;  // Keys that must not be filled in.
     std::atomic<uint64_t> bytes{0};
     std::atomic<uint64_t> hits{0};
     std::atomic<uint64_t> misses{0};
   };
 
-  Shard& shard_of(std::string_view key);
-  void set(Shard& shard, std::string_view key, store::RecordPtr record);
+  Shard& shard_of(const Hashed& key);
+  void set(Shard& shard, const Hashed& key, store::RecordPtr record);
   static void charge(Shard& shard, Entries::value_type& item);
   static void evict_one(Shard& shard);
   static void remove(Shard& shard, Entries::iterator item);

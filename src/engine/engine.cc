@@ -38,6 +38,7 @@ struct ScanPlaces {
   Workers& scans;
   std::chrono::microseconds first_turn;
   std::chrono::microseconds turn;
+  std::chrono::microseconds unawaited_turn;
 };
 
 class EngineSnapshot final : public store::Snapshot {
@@ -46,7 +47,9 @@ class EngineSnapshot final : public store::Snapshot {
 
   Task<store::Result<void>> read(store::Look look) override {
     if (!long_) {
-      if (auto looked = kept_.look_in_memory(look, long_)) co_return *looked;
+      const auto others_wait = [this] { return this->others_wait(); };
+      auto looked = kept_.look_in_memory(look, others_wait, places_.unawaited_turn, long_);
+      if (looked) co_return *looked;
     }
     co_return co_await scan(std::move(look));
   }
@@ -61,6 +64,12 @@ class EngineSnapshot final : public store::Snapshot {
   }
 
  private:
+  // For this thread, or for a turn as a scan: whoever has company joins it there.
+  bool others_wait() const {
+    Executor* const here = Executor::current();
+    return places_.scans.waiting() > 0 || here == nullptr || here->is_awaited();
+  }
+
   Records::Kept kept_;
   const ScanPlaces& places_;
   bool long_ = false;  // Has had enough once: others on this thread come first.
@@ -79,7 +88,8 @@ struct Engine::Parts {
         appends(options.append_threads, options.most_waiting),
         reads(options.read_threads, options.most_waiting),
         scans(scan_threads(options), options.most_waiting, Workers::Priority::kStandsBack),
-        scan_places{reads, scans, options.first_scan_turn, options.scan_turn},
+        scan_places{reads, scans, options.first_scan_turn, options.scan_turn,
+                    options.unawaited_turn},
         cache(options.record_cache_bytes),
         committer(*records, cache, *room),
         announcer(committer, std::move(opened.standing)),

@@ -36,6 +36,8 @@ struct Options {
   // How long a scan keeps a thread from others: first one for reads, then one for scans.
   std::chrono::microseconds first_scan_turn{500};
   std::chrono::microseconds scan_turn{2000};
+  // And where the request is, as long as nobody waits there.
+  std::chrono::microseconds unawaited_turn{2000};
   size_t record_cache_bytes = size_t{256} << 20;
   size_t block_cache_bytes = size_t{64} << 20;
   uint64_t extent_bytes = uint64_t{128} << 20;

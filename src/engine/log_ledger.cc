@@ -1,5 +1,7 @@
 #include "engine/log_ledger.h"
 
+#include <array>
+
 #include "base/bytes.h"
 #include "engine/log_check.h"
 #include "os/directory.h"
@@ -18,19 +20,28 @@ constexpr std::string_view kLedgerName = "LOGS";
 // RocksDB has one log a write buffer, so there are never nearly as many.
 constexpr size_t kMostLogs = (kChecksumAt - kMagic.size()) / kEntryBytes;
 
-std::string encode(const std::map<uint64_t, uint64_t>& logs) {
-  std::string text(kMagic);
-  text.reserve(kFileBytes);
-  size_t count = 0;
-  for (const auto& [number, bytes] : logs) {
-    if (++count > kMostLogs) break;  // Knowing less is always right.
-    append_be64(text, number);
-    append_be64(text, bytes);
+// The file's bytes.
+class Text {
+ public:
+  explicit Text(const std::map<uint64_t, uint64_t>& logs) {
+    kMagic.copy(bytes_.data(), kMagic.size());
+    char* at = bytes_.data() + kMagic.size();
+    size_t count = 0;
+    for (const auto& [number, bytes] : logs) {
+      if (++count > kMostLogs) break;  // Knowing less is always right.
+      write_be64(at, number);
+      write_be64(at + sizeof number, bytes);
+      at += kEntryBytes;
+    }
+    const uint32_t checksum = store::crc32c(view().substr(0, kChecksumAt));
+    for (size_t i = 0; i < sizeof checksum; ++i)
+      bytes_[kChecksumAt + i] = static_cast<char>(checksum >> (8 * i));
   }
-  text.resize(kChecksumAt);
-  append_le32(text, store::crc32c(text));
-  return text;
-}
+  std::string_view view() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::array<char, kFileBytes> bytes_{};
+};
 
 std::optional<std::map<uint64_t, uint64_t>> decode(std::string_view text) {
   if (text.size() != kFileBytes || !text.starts_with(kMagic)) return std::nullopt;
@@ -44,16 +55,10 @@ std::optional<std::map<uint64_t, uint64_t>> decode(std::string_view text) {
   return logs;
 }
 
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// RocksDB calls them 000123.log.
-uint64_t number_of(const std::string& path) {
-  const auto name = name_of(path);
-  return parse_uint(std::string_view(name).substr(0, name.find('.'))).value_or(0);
-}
-
-std::string lost(const std::string& name, uint64_t whole, uint64_t synced) {
-  return "of the log " + name + " " + std::to_string(synced) +
+std::string lost(std::string_view name, uint64_t whole, uint64_t synced) {
+  return "of the log " + std::string(name) + " " + std::to_string(synced) +
          " bytes with acknowledged commits were on the disk, and now it is whole up to byte " +
          std::to_string(whole) + " only";
 }
@@ -61,7 +66,7 @@ std::string lost(const std::string& name, uint64_t whole, uint64_t synced) {
 }  // namespace
 
 os::Result<void> LogLedger::create(const std::string& directory) {
-  return os::write_text(directory, std::string(kLedgerName), encode({}));
+  return os::write_text(directory, std::string(kLedgerName), std::string(Text({}).view()));
 }
 
 Result<std::unique_ptr<LogLedger>, std::string> LogLedger::open(const std::string& directory) {
@@ -114,7 +119,7 @@ std::optional<std::string> LogLedger::refuse(const std::string& path, std::strin
 
 std::optional<std::string> LogLedger::checked(const std::string& path, std::string_view log) {
   const auto found = check_log(log);
-  const auto name = name_of(path);
+  const std::string name(name_of(path));
   if (found.damage) {
     return "the log " + name + " is damaged at byte " + std::to_string(*found.damage) +
            " and acknowledged commits follow";
@@ -148,12 +153,18 @@ os::Result<void> LogLedger::settle() {
   return {};
 }
 
-os::Result<void> LogLedger::write() const { return file_->write_at(encode(synced_), 0); }
+os::Result<void> LogLedger::write() const { return file_->write_at(Text(synced_).view(), 0); }
 
-void LogLedger::synced(const std::string& path, uint64_t bytes) {
+// RocksDB calls them 000123.log.
+uint64_t LogLedger::number_of(std::string_view path) {
+  const auto name = name_of(path);
+  return parse_uint(name.substr(0, name.find('.'))).value_or(0);
+}
+
+void LogLedger::synced(uint64_t number, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (!settled_) return;
-  auto& known = synced_[number_of(path)];
+  auto& known = synced_[number];
   if (bytes <= known) return;
   known = bytes;
   // Where it cannot be written the ledger lags behind, which it may.

@@ -44,8 +44,10 @@ class LogLedger {
   // It is the right database.
   os::Result<void> settle();
 
-  // The log's first so many bytes are on the device.
-  void synced(const std::string& path, uint64_t bytes);
+  // What the ledger calls the log at this path.
+  static uint64_t number_of(std::string_view path);
+  // The log's first so many bytes are on the device. Every commit comes by here.
+  void synced(uint64_t number, uint64_t bytes);
   // Deletes a log whose commits are elsewhere: durably from the ledger first.
   os::Result<void> remove(const std::string& path);
 

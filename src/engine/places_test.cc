@@ -1,5 +1,6 @@
 // Each kind of waiting has its own place: what fills one leaves the others as they are.
 #include <future>
+#include <semaphore>
 
 #include "engine/engine.h"
 #include "engine/test_location.h"
@@ -22,6 +23,7 @@ class Places : public testing::Test {
     options.most_waiting = 4;
     options.first_scan_turn = std::chrono::microseconds(0);
     options.scan_turn = std::chrono::microseconds(0);
+    options.unawaited_turn = std::chrono::hours(1);
     auto opened = Engine::open(options);
     ASSERT_TRUE(opened.ok());
     engine_ = std::move(*opened);
@@ -137,22 +139,98 @@ TEST_F(Places, ShortScansDoNotWaitForLongOnes) {
   EXPECT_TRUE(lengthy.get().ok());
 }
 
-// What has had enough here goes on elsewhere, so that others on this thread come first.
-TEST_F(Places, ALongLookOverASnapshotLeavesItsThread) {
-  const auto snapshot = engine_->snapshot();
-  const auto here = std::this_thread::get_id();
-  std::vector<bool> is_here;
-  for (int look = 0; look < 3; ++look) {
-    ASSERT_TRUE(RunLoop::run(snapshot->read([&](const store::View& view) -> store::Result<void> {
-                  is_here.push_back(std::this_thread::get_id() == here);
-                  while (!view.enough()) {
-                    for (auto cursor = view.scan(store::Range::family(1, 'r')); cursor->valid();)
-                      cursor->next();
-                  }
-                  return {};
-                })).ok());
+// A thread of which a test says whether others wait for it.
+class Desk final : public Executor {
+ public:
+  Desk() { set_current(this); }
+  ~Desk() override { set_current(nullptr); }
+  bool is_awaited() override { return ++asked > unawaited_asks; }
+  void post(std::coroutine_handle<> coroutine) override {
+    posted = coroutine;
+    is_posted.release();
   }
-  EXPECT_EQ(is_here, (std::vector<bool>{true, false, false}));
+
+  // Whether a look goes on over all rows right here; it ends where it has had enough, or after
+  // `most` times all rows.
+  bool look_here(store::Snapshot& snapshot, int most) {
+    bool is_here = false;
+    const auto here = std::this_thread::get_id();
+    bool done = false;
+    [](store::Snapshot& over, store::Look look,
+       bool& flag) -> Detached {
+      EXPECT_TRUE((co_await over.read(std::move(look))).ok());
+      flag = true;
+    }(
+                       snapshot,
+                       [&](const store::View& view) -> store::Result<void> {
+                         is_here = std::this_thread::get_id() == here;
+                         for (times = 0; times < most && !view.enough(); ++times) {
+                           for (auto cursor = view.scan(store::Range::family(1, 'r'));
+                                cursor->valid();)
+                             cursor->next();
+                         }
+                         return {};
+                       },
+                       done);
+    if (!done) {
+      is_posted.acquire();
+      posted.resume();
+    }
+    EXPECT_TRUE(done);
+    return is_here;
+  }
+
+  int unawaited_asks = 0;
+  int asked = 0;
+  int times = 0;  // The last look went over all rows.
+  std::coroutine_handle<> posted;
+  std::binary_semaphore is_posted{0};
+};
+
+// What has had enough here goes on elsewhere, so that others on this thread come first.
+TEST_F(Places, ALongLookOverASnapshotLeavesItsThreadToOthers) {
+  const auto snapshot = engine_->snapshot();
+  Desk desk;
+  EXPECT_TRUE(desk.look_here(*snapshot, 1000));
+  EXPECT_EQ(desk.times, 2) << "as many steps as a look may take without asking";
+  EXPECT_FALSE(desk.look_here(*snapshot, 1000));
+  EXPECT_FALSE(desk.look_here(*snapshot, 1000));
+}
+
+// Where nobody waits it stays, look after look.
+TEST_F(Places, ALongLookStaysWhereNobodyWaits) {
+  const auto snapshot = engine_->snapshot();
+  Desk desk;
+  desk.unawaited_asks = 1000;
+  for (int look = 0; look < 3; ++look) {
+    EXPECT_TRUE(desk.look_here(*snapshot, 20));
+    EXPECT_EQ(desk.times, 20);
+  }
+  EXPECT_GT(desk.asked, 20) << "now and then";
+  EXPECT_LT(desk.asked, 100);
+  desk.asked = 0;
+  desk.unawaited_asks = 3;  // Until somebody comes.
+  EXPECT_TRUE(desk.look_here(*snapshot, 1000));
+  EXPECT_LT(desk.times, 20);
+  EXPECT_FALSE(desk.look_here(*snapshot, 20));
+}
+
+// But not for ever, whoever waits where nobody can see it.
+TEST_F(Places, ALongLookLeavesItsThreadAfterItsTurn) {
+  engine_.reset();
+  Options options = location_.options();
+  options.unawaited_turn = std::chrono::microseconds(0);
+  auto opened = Engine::open(options);
+  ASSERT_TRUE(opened.ok());
+  engine_ = std::move(*opened);
+  const auto snapshot = engine_->snapshot();
+  Desk desk;
+  desk.unawaited_asks = 1000;
+  desk.look_here(*snapshot, 2);  // Reads what is not in memory.
+  const auto warm = engine_->snapshot();
+  EXPECT_TRUE(desk.look_here(*warm, 1000));
+  EXPECT_EQ(desk.times, 2);
+  EXPECT_FALSE(desk.look_here(*warm, 1000));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ const std::string& zeros() {
 class LogFile final : public FSWritableFile {
  public:
   LogFile(std::shared_ptr<const os::File> file, LogLedger& ledger)
-      : file_(std::move(file)), ledger_(ledger) {}
+      : file_(std::move(file)), ledger_(ledger), number_(LogLedger::number_of(file_->path())) {}
   ~LogFile() override { LogFile::Close({}, nullptr).PermitUncheckedError(); }
 
   using FSWritableFile::Append;
@@ -74,7 +74,7 @@ class LogFile final : public FSWritableFile {
     auto synced = file_->sync_data();
     // Never NoSpace: after a failed sync nobody knows what is on the device, whatever the reason.
     if (!synced) return IOStatus::IOError(synced.error().what);
-    ledger_.synced(file_->path(), end);
+    ledger_.synced(number_, end);
     return IOStatus::OK();
   }
   bool IsSyncThreadSafe() const override { return true; }
@@ -83,6 +83,7 @@ class LogFile final : public FSWritableFile {
  private:
   std::shared_ptr<const os::File> file_;
   LogLedger& ledger_;
+  const uint64_t number_;
   uint64_t size_ = 0;    // Where the data ends,
   uint64_t zeroed_ = 0;  // and the zeros after it.
 };

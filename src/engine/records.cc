@@ -81,39 +81,54 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
   return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
 }
 
-// What a look has used up. In memory it must not wait for the device and not keep its thread long;
-// elsewhere it has a time.
+// What a look has used up of its time. In memory it must not wait for the device, nor go on when
+// others wait for its thread, which it asks now and then.
 class Budget {
  public:
   static constexpr uint32_t kSeek = 16;  // as many steps as a seek costs
-  static constexpr uint32_t kEnough = 256;
-  static constexpr uint32_t kMost = 1024;
 
-  static Budget in_memory() { return Budget({}); }
-  static Budget of_time(std::chrono::microseconds time) {
-    return Budget(std::chrono::steady_clock::now() + time);
+  using OthersWait = std::function<bool()>;
+  static Budget in_memory(std::chrono::microseconds time, const OthersWait& others_wait) {
+    return {time, &others_wait};
   }
+  static Budget of_time(std::chrono::microseconds time) { return {time, nullptr}; }
 
-  bool must_be_in_memory() const { return !until_; }
-  void spend(uint32_t steps) { spent_ += steps; }
+  bool must_be_in_memory() const { return others_wait_ != nullptr; }
+  void spend(uint32_t steps) {
+    spent_ += steps;
+    // Looks that do not ask whether they have had enough are short, or not for here.
+    if (spent_ > next_ask_ + kMostUnasked) missed_ = true;
+  }
   bool enough() {
-    if (!until_) return spent_ >= kEnough;
-    // Asking the clock costs as much as a step.
-    if (++asked_ % kAsksPerClock == 0) late_ = std::chrono::steady_clock::now() >= *until_;
-    return late_;
+    if (others_wait_ != nullptr) {
+      if (!over_ && spent_ >= next_ask_) {
+        over_ = (*others_wait_)() || late();
+        next_ask_ = spent_ + kStepsPerAsk;
+      }
+    } else if (++asked_ % kAsksPerClock == 0) {
+      over_ = late();  // Asking the clock costs as much as a step.
+    }
+    return over_;
   }
   // The look cannot go on in memory: what it does from here on is for nothing.
   void miss() { missed_ = true; }
-  bool missed() const { return !until_ ? missed_ || spent_ > kMost : false; }
+  bool missed() const { return others_wait_ != nullptr && missed_; }
 
  private:
   static constexpr uint32_t kAsksPerClock = 8;
-  explicit Budget(std::optional<std::chrono::steady_clock::time_point> until) : until_(until) {}
+  static constexpr uint32_t kStepsPerAsk = 256;  // Some 0.1 ms.
+  static constexpr uint32_t kMostUnasked = 768;
 
-  const std::optional<std::chrono::steady_clock::time_point> until_;
+  Budget(std::chrono::microseconds time, const OthersWait* others_wait)
+      : others_wait_(others_wait), until_(std::chrono::steady_clock::now() + time) {}
+  bool late() const { return std::chrono::steady_clock::now() >= until_; }
+
+  const OthersWait* const others_wait_;  // Null where the look may wait.
+  const std::chrono::steady_clock::time_point until_;
   uint32_t spent_ = 0;
+  uint32_t next_ask_ = kStepsPerAsk;
   uint32_t asked_ = 0;
-  bool late_ = false;
+  bool over_ = false;
   bool missed_ = false;
 };
 
@@ -385,13 +400,14 @@ store::Result<void> Records::Kept::look(const store::Look& look, std::chrono::mi
   return look(RecordView(reading.database(), taken, &budget));
 }
 
-std::optional<store::Result<void>> Records::Kept::look_in_memory(const store::Look& look,
-                                                                 bool& enough) {
+std::optional<store::Result<void>> Records::Kept::look_in_memory(
+    const store::Look& look, const std::function<bool()>& others_wait,
+    std::chrono::microseconds turn, bool& enough) {
   const Reading reading(records_, std::try_to_lock);
   if (!reading.allowed()) return std::nullopt;
   const auto* taken = snapshot(reading.database());
   if (taken == nullptr) return Error::kIo;
-  Budget budget = Budget::in_memory();
+  Budget budget = Budget::in_memory(turn, others_wait);
   auto looked = look(RecordView(reading.database(), taken, &budget));
   enough = budget.enough();
   if (budget.missed()) return std::nullopt;

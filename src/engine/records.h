@@ -117,9 +117,12 @@ class Records::Kept {
 
   // A look has had enough after `turn`. kIo once a repair has been between two looks.
   store::Result<void> look(const store::Look& look, std::chrono::microseconds turn);
-  // As look, without waiting for the device or for a repair and without taking long: nothing when
-  // it would have to. `look` may have run for a while by then. `enough` tells that it had enough.
-  std::optional<store::Result<void>> look_in_memory(const store::Look& look, bool& enough);
+  // As look, without waiting for the device or for a repair and without keeping others waiting:
+  // nothing when it would have to. `look` may have run for a while by then. It has had enough when
+  // `others_wait`, which is asked every 0.1 ms or so, or after `turn`; `enough` tells that it had.
+  std::optional<store::Result<void>> look_in_memory(const store::Look& look,
+                                                    const std::function<bool()>& others_wait,
+                                                    std::chrono::microseconds turn, bool& enough);
 
  private:
   const rocksdb::Snapshot* snapshot(rocksdb::DB& database);  // Null once it is gone.

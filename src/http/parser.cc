@@ -16,16 +16,21 @@ constexpr size_t kMaxRequestLineBytes = kMaxTargetBytes + kMaxMethodBytes + 12;
 
 // Blanks and fragments never belong into a target. Bytes from 0x80 are let through: some clients
 // send UTF-8 unencoded.
-bool is_target_char(char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  return byte > 0x20 && byte != 0x7f && byte != '#';
+bool is_target(std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte <= 0x20 || byte == 0x7f || byte == '#') return false;
+  }
+  return !text.empty();
 }
 
-bool is_host_char(char c) {
-  return is_token_char(c) || std::string_view(":[]();,=").find(c) != std::string_view::npos;
+bool is_host(std::string_view text) {
+  for (const char c : text) {
+    if (!is_token_char(c) && std::string_view(":[]();,=").find(c) == std::string_view::npos)
+      return false;
+  }
+  return true;
 }
-
-bool is_host(std::string_view text) { return std::all_of(text.begin(), text.end(), is_host_char); }
 
 // Calls use(token) for each element of a comma-separated list.
 template <class Use>
@@ -126,9 +131,7 @@ HeadParser::State HeadParser::take_version(std::string_view version) {
 
 HeadParser::State HeadParser::take_target(std::string_view target) {
   if (target.size() > kMaxTargetBytes) return fail(414, "the request target is too long");
-  if (target.empty() || !std::all_of(target.begin(), target.end(), is_target_char)) {
-    return fail(400, "malformed request target");
-  }
+  if (!is_target(target)) return fail(400, "malformed request target");
   Request& request = head_.request;
   const bool absolute = target[0] != '/' && target != "*";
   if (absolute) {

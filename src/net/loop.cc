@@ -98,8 +98,18 @@ void Loop::poll(bool may_sleep) {
 // starves.
 void Loop::run_ready() {
   running_.swap(ready_);
-  for (const auto coroutine : running_) coroutine.resume();
+  for (next_running_ = 0; next_running_ < running_.size();) running_[next_running_++].resume();
   running_.clear();
+}
+
+bool Loop::is_awaited() {
+  if (next_running_ < running_.size() || !ready_.empty()) return true;
+  {
+    std::lock_guard lock(mutex_);
+    if (!posted_.empty() || stopping_) return true;
+  }
+  poll(false);
+  return !ready_.empty();
 }
 
 void Loop::run() {

@@ -41,6 +41,8 @@ class Loop final : public Executor {
   void stop();
   void post(std::coroutine_handle<> coroutine) override;
   void post_all(std::span<const std::coroutine_handle<>> coroutines) override;
+  // Looks whether sockets have become ready, or times have come, since the turn began.
+  bool is_awaited() override;
 
   // Milliseconds of the steady clock, as of the last turn of the loop.
   int64_t now_ms() const { return now_ms_; }
@@ -95,6 +97,7 @@ class Loop final : public Executor {
   TimerWheel timers_;
   std::vector<std::coroutine_handle<>> ready_;
   std::vector<std::coroutine_handle<>> running_;
+  size_t next_running_ = 0;  // among them
 
   std::mutex mutex_;  // Guards what follows.
   std::vector<std::coroutine_handle<>> posted_;

@@ -72,6 +72,44 @@ Task<bool> destroy(Loop& loop, std::unique_ptr<Socket>& socket) {
   co_return true;
 }
 
+TEST(Loop, KnowsWhetherSomebodyWaitsForIt) {
+  RunningLoop running;
+  SocketPair pair;
+  auto socket = std::make_unique<Socket>(running.loop, std::move(pair.near));
+  const auto observe = [&]() -> Task<std::vector<bool>> {
+    co_await running.loop.turn();
+    std::vector<bool> awaited = {running.loop.is_awaited()};
+    // Somebody reads from a socket on this loop, and then has something to read.
+    bool received = false;
+    [](Loop& loop, Socket& from, bool& flag) -> Detached {
+      flag = co_await receive_byte(loop, from, 60'000) == Wake::kReady;
+    }(running.loop, *socket, received);
+    awaited.push_back(running.loop.is_awaited());  // It has not begun.
+    co_await running.loop.turn();
+    awaited.push_back(running.loop.is_awaited());
+    EXPECT_EQ(send(pair.far.number(), "x", 1, 0), 1);
+    awaited.push_back(running.loop.is_awaited());
+    co_await running.loop.turn();
+    EXPECT_TRUE(received);
+    awaited.push_back(running.loop.is_awaited());
+    // Somebody comes from another thread.
+    bool arrived = false;
+    std::thread([&] {
+      [](Loop& loop, bool& flag) -> Detached {
+        co_await loop.turn();
+        flag = true;
+      }(running.loop, arrived);
+    }).join();
+    awaited.push_back(running.loop.is_awaited());
+    co_await running.loop.turn();
+    co_await running.loop.turn();
+    EXPECT_TRUE(arrived);
+    co_return awaited;
+  };
+  EXPECT_EQ(wait_for(observe()), (std::vector<bool>{false, true, false, true, false, true}));
+  EXPECT_TRUE(wait_for(destroy(running.loop, socket)));
+}
+
 TEST(Loop, PostsFromManyThreadsAllArrive) {
   constexpr int kThreads = 4;
   constexpr int kPosts = 5'000;

@@ -74,7 +74,9 @@ wire::Result<const Operation*> route(std::span<const Operation> operations,
   const Path path{level, query.get("restype"), query.get("comp"), query};
   for (const auto& operation : operations) {
     // Every request comes by here: what tells most rows apart is looked at first.
-    if (operation.level != level || operation.method != request.method) continue;
+    if (operation.level != level || operation.comp.size() != path.comp.size() ||
+        operation.method != request.method)
+      continue;
     if (path.leads_to(operation) && fits_headers(operation, request.headers)) return &operation;
   }
   return no_row(operations, request, path);

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "service/hashes.h"
 
 namespace kyanite::transfer {
 
 std::string md5(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_md5(), nullptr) == 1);
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, md5_algorithm(), nullptr) == 1);
   return std::string(reinterpret_cast<char*>(digest), length);
 }
 

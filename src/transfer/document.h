@@ -40,8 +40,8 @@ class Document {
   virtual void close(wire::XmlWriter& xml, const Progress& end) const = 0;
 };
 
-// All parts are of one snapshot. The first is written here, unless it has to wait for the disk, the
-// others by threads for scans, in turn with other requests. Up to the length of a chunk a document
+// All parts are of one snapshot. They are written here, unless they have to wait for the disk or
+// others wait for this thread, else by threads for scans, in turn with other requests. Up to the length of a chunk a document
 // is answered as a whole, and an error as an error. A longer one is sent in chunks, one part after
 // the other; an error then cuts the connection, as it does in the middle of a blob.
 Task<wire::Result<http::Reply>> reply_with_document(service::Call& call,

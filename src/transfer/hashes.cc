@@ -18,10 +18,16 @@ namespace {
 constexpr size_t kHashInPlaceBytes = 16 * 1024;
 }  // namespace
 
+const EVP_MD* md5_algorithm() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
+  CHECK(algorithm != nullptr);
+  return algorithm;
+}
+
 Hashes::Hashes(bool with_md5) {
   if (!with_md5) return;
   md5_ = EVP_MD_CTX_new();
-  CHECK(EVP_DigestInit_ex(md5_, EVP_md5(), nullptr) == 1);
+  CHECK(EVP_DigestInit_ex(md5_, md5_algorithm(), nullptr) == 1);
 }
 
 Hashes::~Hashes() { EVP_MD_CTX_free(md5_); }

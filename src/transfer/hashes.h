@@ -12,8 +12,12 @@
 #include "wire/error.h"
 
 struct evp_md_ctx_st;  // EVP_MD_CTX
+struct evp_md_st;      // EVP_MD
 
 namespace kyanite::transfer {
+
+// The algorithm as OpenSSL wants it, looked up once: EVP_md5() is looked up with every use.
+const evp_md_st* md5_algorithm();
 
 class Hashes {
  public:

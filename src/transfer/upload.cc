@@ -90,7 +90,6 @@ struct Upload {
 using Taking = std::optional<Started<wire::Result<void>>>;
 
 Task<wire::Result<void>> join(Taking& taking) {
-  if (!taking) co_return wire::Result<void>();
   auto taken = co_await taking->join();
   taking.reset();
   co_return taken;
@@ -111,11 +110,13 @@ Task<wire::Result<void>> receive_all(Upload& upload) {
     co_return busy_error("Too many uploads are being received at the moment.");
   Taking taking;
   while (true) {
-    if (!hold_memory(memory, upload.call, one + (taking ? next_bytes() : 0))) {
+    if (taking && !hold_memory(memory, upload.call, one + next_bytes())) {
       if (auto taken = co_await join(taking); !taken) co_return taken;
     }
     auto chunk = co_await body.next();
-    if (auto taken = co_await join(taking); !taken) co_return taken;
+    if (taking) {
+      if (auto taken = co_await join(taking); !taken) co_return taken;
+    }
     if (!chunk) co_return body_error(chunk.error());
     if (upload.call.deadline.over()) co_return wire::Error(Code::kOperationTimedOut);
     if (chunk->empty()) co_return wire::Result<void>();
