@@ -2,7 +2,6 @@
 #include "blob/operations.h"
 
 #include "blob/handlers.h"
-#include "blob/query_blob_contents.h"
 #include "service/properties.h"
 #include "service/stats.h"
 #include "service/user_delegation_key.h"

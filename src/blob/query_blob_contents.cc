@@ -6,7 +6,6 @@
 #include "base/random.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "blob/query_blob_contents.h"
 #include "blob/query_request.h"
 #include "service/body.h"
 #include "service/deadline.h"
@@ -111,7 +110,7 @@ class QueryStream final : public http::BodyStream {
 };
 
 wire::Error refused(const sql::SyntaxError& error) {
-  return wire::Error(Code::kInvalidInput).saying(error.message);
+  return wire::Error(Code::kErrorProcessingQueryExpression).saying(error.message);
 }
 
 // The type and encoding of the content are not those of the result.
