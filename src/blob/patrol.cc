@@ -101,11 +101,27 @@ Task<store::Result<void>> remove_due(store::Store& store, const Due& due) {
 }  // namespace
 
 Task<void> Patrol::step(service::Context& context) {
-  if (context.clock.now() < rests_until_) co_return;
+  if (context.clock.moment() < rests_until_) co_return;
   auto looked = co_await look(context);
   if (looked) co_return;
   log_warning(std::string("blob: removing what is overdue: ") + store::describe(looked.error()));
-  rests_until_ = after_seconds(context.clock.now(), kRestSeconds);
+  rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
+}
+
+// All containers of the last account were seen.
+Task<store::Result<void>> Patrol::begin_account(store::Store& store, std::string next) {
+  if (mends_) {
+    if (auto noted = co_await note_tags_mended(store, account_); !noted) co_return noted.error();
+  }
+  account_ = std::move(next);
+  container_.clear();
+  key_.clear();
+  mends_ = false;
+  if (account_.empty()) co_return store::Result<void>();
+  auto mended = co_await are_tags_mended(store, account_);
+  if (!mended) co_return mended.error();
+  mends_ = !*mended;
+  co_return store::Result<void>();
 }
 
 Task<store::Result<void>> Patrol::look(service::Context& context) {
@@ -115,7 +131,7 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
   if (!*next) {
     account_.clear();
     container_.clear();
-    rests_until_ = after_seconds(now, kRestSeconds);
+    rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
     co_return store::Result<void>();
   }
   if ((*next)->account != account_ || (*next)->container != container_) key_.clear();

@@ -33,7 +33,11 @@ wire::Result<void> set_deadline(Call& call) {
 
 void allow_seconds(Call& call, int64_t most_s) {
   const int64_t allowed_s = call.asked_s == 0 ? most_s : std::min(call.asked_s, most_s);
-  call.deadline = {&call.context.clock, after_seconds(call.now, allowed_s)};
+  if (call.deadline.is_set()) {
+    call.deadline.allow_seconds(allowed_s);
+  } else {
+    call.deadline = Deadline(call.context.clock, allowed_s);
+  }
 }
 
 void allow_transfer(Call& call, std::optional<uint64_t> bytes) {

@@ -3,7 +3,8 @@
 // request ends with 500 OperationTimedOut, or with what it has got where that can be continued.
 //
 // Nobody watches the time of a request from outside: what waits, scans, copies or tries again asks
-// Call::deadline. What is committed stays so, and is answered as done however late.
+// Call::deadline. What is committed stays so, and is answered as done however late. Setting the
+// server's date neither ends a request nor gives it time.
 #pragma once
 
 #include <cstdint>

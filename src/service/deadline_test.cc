@@ -23,7 +23,7 @@ struct Value {
 
 // After how many seconds the call's time is over.
 int64_t seconds(const Call& call) {
-  return (call.deadline.until.ticks - call.now.ticks) / kTicksPerSecond;
+  return (call.deadline.date().ticks - call.now.ticks) / kTicksPerSecond;
 }
 
 TEST(Deadlines, AreWhatIsAskedForUpToTheMost) {
@@ -87,6 +87,32 @@ TEST(Deadlines, EndTries) {
   EXPECT_EQ(tries.error().status, 500);
 }
 
+TEST(Deadlines, DoNotMoveWithTheDate) {
+  TestContext around;
+  TestCall test(around, "timeout=5");
+  ASSERT_TRUE(set_deadline(test.call).ok());
+  const Time began = around.clock.now();
+  around.clock.set(after_seconds(began, 3600));
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.set(after_seconds(began, -3600));
+  around.clock.advance_seconds(4);
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.advance_seconds(1);
+  EXPECT_TRUE(test.call.deadline.over());
+}
+
+TEST(Deadlines, ArePutOffFromWhereTheyBegan) {
+  TestContext around;
+  TestCall test(around);
+  ASSERT_TRUE(set_deadline(test.call).ok());
+  around.clock.advance_seconds(40);
+  allow_seconds(test.call, 60);
+  around.clock.advance_seconds(19);
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.advance_seconds(1);
+  EXPECT_TRUE(test.call.deadline.over());
+}
+
 TEST(Deadlines, OrTheirNumberEndsTries) {
   TestContext around;
   TestCall test(around);
@@ -142,7 +168,7 @@ TEST(Hashes, OfZerosEndWithTheDeadline) {
   Workers workers(1);
   ManualClock clock(Time::from_unix_seconds(1'700'000'000));
   Hashes hashes(true);
-  EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, {&clock, clock.now()})));
+  EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, Deadline(clock, 0))));
 }
 
 }  // namespace
