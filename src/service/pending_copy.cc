@@ -90,7 +90,7 @@ void CopyRunner::work() {
 
 Task<void> CopyRunner::run(Context& context, const std::string& account, const PendingCopy& copy) {
   const store::Hold hold = context.store.hold();
-  auto ended = co_await fetch(context, copy);
+  auto ended = co_await fetch(context, account, copy);
   if (ended && *ended) {
     auto removed = co_await write_note(context.store, account, copy.id, nullptr);
     if (removed) co_return;
@@ -99,7 +99,8 @@ Task<void> CopyRunner::run(Context& context, const std::string& account, const P
   if (!ended) log_warning(std::string("a pending copy: ") + store::describe(ended.error()));
 }
 
-Task<store::Result<bool>> CopyRunner::fetch(Context& context, const PendingCopy& copy) {
+Task<store::Result<bool>> CopyRunner::fetch(Context& context, const std::string& account,
+                                            const PendingCopy& copy) {
   const auto url = http::parse_url(copy.url);
   if (!url || context.fetcher == nullptr) {
     const auto why = describe_failure(403, "This server does not copy from other servers.");
@@ -109,7 +110,7 @@ Task<store::Result<bool>> CopyRunner::fetch(Context& context, const PendingCopy&
   }
   http::Fetcher::Lines headers;
   if (!copy.etag.empty()) headers.emplace_back("If-Match", copy.etag);
-  auto fetched = co_await context.fetcher->get(*url, std::move(headers), {});
+  auto fetched = co_await context.fetcher->get(*url, std::move(headers), {}, account);
   std::optional<std::string> failure;
   if (!fetched && fetched.error().kind == http::FetchError::kBusy) co_return false;
   if (!fetched) {

@@ -101,7 +101,8 @@ class CopyRunner {
   void work();
   Task<void> run(Context& context, const std::string& account, const PendingCopy& copy);
   // Receives the source. The result tells whether the copy has come to an end, whichever.
-  Task<store::Result<bool>> fetch(Context& context, const PendingCopy& copy);
+  Task<store::Result<bool>> fetch(Context& context, const std::string& account,
+                                  const PendingCopy& copy);
   Task<store::Result<void>> write_note(store::Store& store, const std::string& account,
                                        const std::string& id, store::RecordPtr record) const;
   Task<store::Result<std::vector<PendingCopy>>> list_notes(store::Store& store,
