@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "blob/blob.h"
 #include "blob/test_support.h"
 #include "content/content.h"
 #include "service/directory.h"
@@ -175,6 +176,15 @@ TEST(BlobRaces, NothingTakesThePlaceOfWhatIsKept) {
   size_t deleted = 0;
   for (size_t at = 0; (at = list.body.find("<Deleted>", at)) != std::string::npos; ++at) ++deleted;
   EXPECT_EQ(deleted, 3U);
+}
+
+TEST(BlobRaces, ThePlaceOfWhatIsKeptIsSoughtNoLongerThanTheRequestMayTake) {
+  Race race(true);
+  service::TestCall late(race.blobs.around);
+  late.call.deadline = Deadline(race.blobs.around.clock, 0);
+  const auto sought = RunLoop::run(free_instant(late.call, 1, version_row, late.call.now));
+  ASSERT_FALSE(sought.ok());
+  EXPECT_EQ(sought.error().code, wire::Code::kOperationTimedOut);
 }
 
 TEST(BlobRaces, SoftDeletedStatesOfOneInstantAreAllThere) {

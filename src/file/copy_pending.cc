@@ -19,6 +19,9 @@ using wire::Code;
 
 namespace {
 
+// No request waits for the end of a pending copy; what comes of it is tried again later.
+constexpr int64_t kMaxSecondsPerChange = 600;
+
 // Changes the file while it still waits for this copy; false when it no longer does.
 // `edit(Entry&, store::Commit&) -> Task<store::Result<void>>` may be called again after a conflict.
 template <class Edit>
@@ -38,7 +41,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
-    TreeCommit commit(context.store, copy.space);
+    TreeCommit commit(context.store, copy.space, Deadline(context.clock, kMaxSecondsPerChange));
     auto done = co_await commit.begin();
     if (done) done = co_await edit(*entry, commit.commit());
     if (done) {

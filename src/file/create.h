@@ -57,7 +57,7 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
         touched, before != nullptr ? concurrency::FileOperation::kCreateFile
                                    : concurrency::FileOperation::kListFiles);
     if (!admission) co_return admission.error();
-    TreeCommit commit(call.store(), tree.space());
+    TreeCommit commit(call.store(), tree.space(), call.deadline);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     commit.enter(*way);

@@ -42,7 +42,7 @@ Task<store::Result<void>> mark(Call& call, Found& found) {
 
 Task<store::Result<void>> remove(Call& call, const Tree& tree, const Way& way,
                                  const Found& directory) {
-  TreeCommit commit(call.store(), tree.space());
+  TreeCommit commit(call.store(), tree.space(), call.deadline);
   auto done = co_await commit.begin();
   if (done) done = co_await commit.replace(way, &directory, nullptr);
   if (!done) co_return done.error();

@@ -30,7 +30,7 @@ Outcome delete_file(Call& call) {
     if (!admission) co_return admission.error();
     const Rules rules{Kind::kFile, concurrency::FileOperation::kDeleteFile};
     if (auto passed = check_entry(call, rules, *lease_id, &file); !passed) co_return passed.error();
-    TreeCommit commit(call.store(), tree->space());
+    TreeCommit commit(call.store(), tree->space(), call.deadline);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     auto done = co_await commit.replace(*way, &**found, nullptr);

@@ -70,7 +70,7 @@ Outcome change_entry(service::Call& call, const Rules& rules, Edit edit) {
     if (!admission) co_return admission.error();
     if (auto passed = check_entry(call, rules, *lease_id, located.found.entry.get()); !passed)
       co_return passed.error();
-    TreeCommit commit(call.store(), tree->space());
+    TreeCommit commit(call.store(), tree->space(), call.deadline);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     Entry entry = *located.found.entry;

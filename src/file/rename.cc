@@ -233,7 +233,7 @@ Outcome rename(Call& call, Kind kind) {
     if (auto passed = check_ends(call, *order, *ends); !passed) co_return passed.error();
     auto admissions = co_await admit(call, *tree, *ends);
     if (!admissions) co_return admissions.error();
-    TreeCommit commit(call.store(), tree->space());
+    TreeCommit commit(call.store(), tree->space(), call.deadline);
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     Entry entry = renamed(call, *order, *ends);

@@ -76,7 +76,10 @@ inline constexpr Generation kThisGeneration = UINT64_MAX;
 // One commit on the tree of a share, being put together.
 class TreeCommit {
  public:
-  TreeCommit(store::Store& store, store::SpaceId space) : store_(store), space_(space) {}
+  // Keeping what a snapshot shows of a large file may take long: kTimeout when it takes longer than
+  // this.
+  TreeCommit(store::Store& store, store::SpaceId space, Deadline deadline)
+      : store_(store), space_(space), deadline_(deadline) {}
 
   // Reads what all changes of the tree depend on. To be called first.
   Task<store::Result<void>> begin();
@@ -110,6 +113,7 @@ class TreeCommit {
 
   store::Store& store_;
   const store::SpaceId space_;
+  const Deadline deadline_;
   ShareState state_;
   store::Commit commit_;
 };

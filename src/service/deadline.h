@@ -27,4 +27,8 @@ void allow_seconds(Call& call, int64_t most_s);
 // Nothing: nobody knows how many.
 void allow_transfer(Call& call, std::optional<uint64_t> bytes);
 
+// Until when a reply with so many bytes of content may be sent: two minutes for each megabyte from
+// the beginning of the request on. What its client asked for is the time until the reply begins.
+Deadline download_deadline(const Call& call, uint64_t bytes);
+
 }  // namespace kyanite::service

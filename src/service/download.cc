@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "service/body.h"
 #include "service/content_stream.h"
+#include "service/deadline.h"
 #include "service/storage.h"
 #include "wire/crc64.h"
 #include "wire/structured.h"
@@ -113,7 +114,8 @@ Task<wire::Result<bool>> attach_content(Call& call, http::Reply& reply, const Do
     reply.body = http::Reply::Shared{std::move(whole->owner), whole->bytes};
   } else if (span.count > 0) {
     reply.stream_length = span.count;
-    reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold);
+    reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold,
+                                                 download_deadline(call, span.count));
   }
   co_return true;
 }

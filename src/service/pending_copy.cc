@@ -108,6 +108,12 @@ Task<store::Result<bool>> CopyRunner::fetch(Context& context, const std::string&
     if (!failed) co_return failed.error();
     co_return true;
   }
+  if (after_seconds(copy.started, kMaxSeconds) <= context.clock.now()) {
+    auto failed = co_await destinations_.fail(
+        context, copy, "500 OperationCancelled \"The copy is pending for too long.\"");
+    if (!failed) co_return failed.error();
+    co_return true;
+  }
   http::Fetcher::Lines headers;
   if (!copy.etag.empty()) headers.emplace_back("If-Match", copy.etag);
   auto fetched = co_await context.fetcher->get(*url, std::move(headers), {}, account);

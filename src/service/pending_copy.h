@@ -69,6 +69,9 @@ class CopyRunner {
   // A copy of this run of the server that could not be fetched for the moment is tried again, at
   // the earliest this long after it was begun.
   static constexpr int64_t kRetryAfterSeconds = 30;
+  // No request waits for a copy and gives it its time. A fetch has its own; what could not be
+  // fetched for two weeks has failed.
+  static constexpr int64_t kMaxSeconds = int64_t{14} * 24 * 3600;
 
   // `notes` is the family of the directory that holds the notes. The destinations must outlive
   // this.
