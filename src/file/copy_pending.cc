@@ -94,6 +94,9 @@ Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy
                                              const std::string& why) const {
   auto edit = [&](Entry& file, store::Commit&) -> Task<store::Result<void>> {
     end_copy(context, CopyStatus::kFailed, file);
+    // As long as its source only while something may still come.
+    file.content = {};
+    file.content.sparse = true;
     file.copy.status_description = why;
     co_return store::Result<void>();
   };
