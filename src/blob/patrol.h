@@ -1,6 +1,7 @@
 // The background round over all blobs: removes soft-deleted heads whose retention is over, expired
-// blobs, uncommitted blocks that nobody committed in time, and changes of tags that were announced
-// and given up. One step looks at a bounded number of records; a finished round rests for a while.
+// blobs, uncommitted blocks that nobody committed in time, marks of blocks that are gone, and
+// changes of tags that were announced and given up. One step looks at a bounded number of records;
+// a finished round rests for a while.
 #pragma once
 
 #include <cstdint>
