@@ -7,6 +7,7 @@
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/tag_entry.h"
+#include "blob/tag_mend.h"
 #include "content/graves.h"
 #include "service/directory.h"
 
@@ -24,6 +25,7 @@ struct Due {
 struct Overdue {
   std::vector<Due> due;
   std::vector<store::Key> marks;  // of blocks that have not been seen
+  std::vector<TaggedBlob> tagged;
 };
 
 constexpr size_t kMarksTogether = 100;
@@ -41,6 +43,8 @@ store::Result<void> judge(const store::View::Cursor& cursor, Time now, Overdue& 
   if (key.family() == kHeads) {
     auto blob = store::decode<Blob>((*record)->value);
     if (!blob) return store::Error::kCorrupt;
+    if (key.row().empty() && !blob->tags.empty())
+      found.tagged.push_back({key.space(), key.partition(), blob->tags});
     if (is_due(*blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
   } else if (key.family() == kTagChanges) {
     const auto change = store::decode<TagChange>((*record)->value);
@@ -159,22 +163,42 @@ Task<void> Patrol::step(service::Context& context) {
   if (context.clock.moment() < rests_until_) co_return;
   auto looked = co_await look(context);
   if (looked) co_return;
+  mends_ = false;  // In another round, from the beginning.
   log_warning(std::string("blob: removing what is overdue: ") + store::describe(looked.error()));
   rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
+}
+
+// All containers of the last account were seen.
+Task<store::Result<void>> Patrol::begin_account(store::Store& store, std::string next) {
+  if (mends_) {
+    if (auto noted = co_await note_tags_mended(store, account_); !noted) co_return noted.error();
+  }
+  account_ = std::move(next);
+  container_.clear();
+  key_.clear();
+  mends_ = false;
+  if (account_.empty()) co_return store::Result<void>();
+  auto mended = co_await are_tags_mended(store, account_);
+  if (!mended) co_return mended.error();
+  mends_ = !*mended;
+  co_return store::Result<void>();
 }
 
 Task<store::Result<void>> Patrol::look(service::Context& context) {
   const Time now = context.clock.now();
   auto next = co_await next_container(context, account_, container_);
   if (!next) co_return next.error();
+  const std::string account = *next ? (*next)->account : std::string();
+  if (account != account_) {
+    if (auto begun = co_await begin_account(context.store, account); !begun)
+      co_return begun.error();
+  }
   if (!*next) {
-    account_.clear();
     container_.clear();
     rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
     co_return store::Result<void>();
   }
-  if ((*next)->account != account_ || (*next)->container != container_) key_.clear();
-  account_ = (*next)->account;
+  if ((*next)->container != container_) key_.clear();
   container_ = (*next)->container;
   auto cleared =
       co_await content::clear_graves(context.store, (*next)->space, kRecordsPerStep, now);
@@ -202,6 +226,10 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
   }
   if (auto removed = co_await remove_marks(context.store, found.marks); !removed)
     co_return removed.error();
+  if (mends_) {
+    auto mended = co_await mend_tags(context.store, account_, container_, found.tagged);
+    if (!mended) co_return mended.error();
+  }
   for (const auto& entry : found.due) {
     if (auto removed = co_await remove_due(context.store, entry); !removed)
       co_return removed.error();

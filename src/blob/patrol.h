@@ -25,12 +25,14 @@ class Patrol {
 
  private:
   Task<store::Result<void>> look(service::Context& context);
+  Task<store::Result<void>> begin_account(store::Store& store, std::string next);
 
   Moment rests_until_;
   // Where the next step begins.
   std::string account_;
   std::string container_;
   std::string key_;
+  bool mends_ = false;  // Whether the account's tags are compared with their index (tag_mend.h).
   uint64_t removed_ = 0;
 };
 
