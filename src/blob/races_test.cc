@@ -107,6 +107,30 @@ struct Race {
 };
 
 constexpr uint64_t kSeeds = 100;
+TEST(BlobRaces, ANameIsNotTakenWhileADeletionKeepsIt) {
+  const Request create{"PUT", "name", "restype=container"};
+  const Request remove{"DELETE", "name", "restype=container"};
+  std::set<size_t> created;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    service::AccountSettings settings;
+    settings.deletion_window_s = 30;
+    race.blobs.around.context.settings = service::SettingsTable(settings);
+    const auto outcomes = race.run(seed, {create, remove, create, create, remove});
+    const auto count = [&](std::string_view outcome) {
+      return static_cast<size_t>(std::count(outcomes.begin(), outcomes.end(), outcome));
+    };
+    // The clock stands still, so that what is deleted keeps its name to the end.
+    EXPECT_EQ(count("201"), 1U) << "seed " << seed;
+    EXPECT_LE(count("202"), 1U);
+    created.insert(count("202"));
+    race.blobs.around.clock.advance_seconds(31);
+    const bool deleted = count("202") > 0;
+    EXPECT_EQ(race.blobs.send(create).outcome(), deleted ? "201" : "409 ContainerAlreadyExists");
+  }
+  EXPECT_EQ(created, (std::set<size_t>{0, 1}));
+}
+
 constexpr int64_t kBlockLifeSeconds = 7 * 24 * 3600;
 
 Request put_block(const std::string& id) {

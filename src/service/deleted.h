@@ -43,9 +43,24 @@ struct Deleted {
 struct Graves {
   store::Family deleted;  // partition: name, row: instant of deletion
   store::Family dead;
+  store::Family kept;  // partition: name
 };
-inline constexpr Graves kContainerGraves{kDeletedContainersFamily, kDeadContainersFamily};
-inline constexpr Graves kShareGraves{kDeletedSharesFamily, kDeadSharesFamily};
+inline constexpr Graves kContainerGraves{kDeletedContainersFamily, kDeadContainersFamily,
+                                         kKeptContainersFamily};
+inline constexpr Graves kShareGraves{kDeletedSharesFamily, kDeadSharesFamily, kKeptSharesFamily};
+
+// Says until when the last deletion of a name keeps it. Whoever takes the name is guarded by it, so
+// that nothing can be created and deleted unnoticed meanwhile.
+struct KeptName {
+  Time free;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, free);
+  }
+};
+inline store::Key kept_key(std::string_view account, const Graves& graves, std::string_view name) {
+  return store::Key(directory_space(account), graves.kept, name);
+}
 
 store::Key deleted_key(std::string_view account, const Graves& graves, std::string_view name,
                        Time deleted);
@@ -89,16 +104,34 @@ Task<wire::Result<std::vector<Deletion<T>>>> deletions_of_name(Call& call, const
   co_return std::move(*deletions);
 }
 
-// Whether a deleted thing still keeps the addressed name.
-template <class T>
-Task<wire::Result<bool>> is_name_kept(Call& call, const Graves& graves) {
-  if (call.settings().deletion_window_s == 0) co_return false;
-  auto deletions = co_await deletions_of_name<T>(call, graves);
-  if (!deletions) co_return deletions.error();
-  for (const auto& deletion : *deletions) {
-    if (call.now < deletion.deleted.name_free) co_return true;
+// Creates the addressed thing, unless a deleted one still keeps its name: `kept` is the error then.
+// `make(std::optional<T>&)` sees what there is and returns the reply, as in update().
+template <class T, class Make>
+Task<wire::Result<http::Reply>> create_named(Call& call, const Graves& graves, store::Key key,
+                                             wire::Code kept, Make make) {
+  const auto name_key = kept_key(call.target.account, graves, call.target.container);
+  auto turn = co_await call.context.locks.lock(key.bytes());
+  Tries tries(call);
+  while (tries.another()) {
+    auto loaded = co_await load<T>(call, key);
+    if (!loaded) co_return loaded.error();
+    store::Commit commit;
+    commit.guards.push_back({key, loaded->record});
+    if (call.settings().deletion_window_s > 0) {
+      auto name = co_await load<KeptName>(call, name_key);
+      if (!name) co_return name.error();
+      if (name->value && call.now < name->value->free && !loaded->value)
+        co_return wire::Error(kept);
+      commit.guards.push_back({name_key, name->record});
+    }
+    wire::Result<http::Reply> reply = make(loaded->value);
+    if (!reply) co_return reply;
+    commit.writes.push_back({key, to_record(*loaded->value)});
+    auto done = co_await call.store().commit(std::move(commit));
+    if (done) co_return reply;
+    if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
   }
-  co_return false;
+  co_return tries.error();
 }
 
 // Adds to the commit what the deletion of the addressed thing leaves: something that can come back,
@@ -119,6 +152,9 @@ void leave_remains(const Call& call, const Graves& graves, const T& value, uint3
   const auto key = deleted_key(account, graves, name, call.now);
   commit.guards.push_back({key, nullptr});
   commit.writes.push_back({key, to_record(deleted)});
+  if (window_s > 0)
+    commit.writes.push_back(
+        {kept_key(account, graves, name), to_record(KeptName{deleted.name_free})});
 }
 
 // Brings back the deletion of the addressed name that clients call `version`. `missing` when there
@@ -148,6 +184,9 @@ Task<wire::Result<http::Reply>> restore(Call& call, const Graves& graves, store:
     commit.guards.push_back({chosen->key, chosen->record});
     commit.writes.push_back({key, to_record(chosen->deleted.value)});
     commit.writes.push_back({chosen->key, nullptr});
+    // What is there keeps its name itself.
+    commit.writes.push_back(
+        {kept_key(call.target.account, graves, call.target.container), nullptr});
     auto done = co_await call.store().commit(std::move(commit));
     if (done) co_return answer;
     if (done.error() != store::Error::kConflict) co_return storage_error(done.error());
@@ -168,8 +207,18 @@ Task<store::Result<void>> bury_overdue(store::Store& store, std::string_view acc
     store::Commit commit;
     commit.guards.push_back({deletion.key, deletion.record});
     commit.writes.push_back({deletion.key, nullptr});
-    commit.writes.push_back(
-        bury(account, graves.dead, deletion.key.partition(), deletion.deleted.value.space, now));
+    const std::string name = deletion.key.partition();
+    commit.writes.push_back(bury(account, graves.dead, name, deletion.deleted.value.space, now));
+    // Unless a later deletion keeps it.
+    const auto name_key = kept_key(account, graves, name);
+    auto kept = co_await store.get(name_key);
+    if (!kept) co_return kept.error();
+    if (*kept != nullptr) {
+      const auto value = store::decode<KeptName>((*kept)->value);
+      if (!value) co_return store::Error::kCorrupt;
+      commit.guards.push_back({name_key, *kept});
+      if (value->free <= now) commit.writes.push_back({name_key, nullptr});
+    }
     // Restored meanwhile: not overdue after all.
     auto done = co_await store.commit(std::move(commit));
     if (!done && done.error() != store::Error::kConflict) co_return done.error();
