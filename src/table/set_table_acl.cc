@@ -1,4 +1,5 @@
 // Set Table ACL: PUT /{table}?comp=acl
+#include "auth/sas.h"
 #include "service/body.h"
 #include "table/handlers.h"
 #include "table/table.h"
@@ -8,7 +9,8 @@ namespace kyanite::table {
 Outcome set_table_acl(service::Call& call) {
   auto body = co_await service::read_body(call, service::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = service::parse_access_policies(*body, "raud");
+  auto policies =
+      service::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
   auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
     if (!table) return wire::Error(wire::Code::kResourceNotFound);
