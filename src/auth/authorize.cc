@@ -51,7 +51,9 @@ bool is_within_scope(const Caller& caller, const Need& need, const Target& targe
     case Scope::kContainer:
       return true;
     case Scope::kObject:
-      return target.level == Level::kObject;
+      // What is addressed to an object but asks for its container, as lists of directories do in
+      // the File service, is beyond it.
+      return target.level == Level::kObject && need.resource_type.has('o');
     case Scope::kSnapshot:
       return target.level == Level::kObject && need.reaches_former &&
              target.snapshot.empty() != target.version_id.empty();

@@ -231,6 +231,7 @@ TEST(Authorize, TokensStayWithinTheirScope) {
       {Scope::kContainer, "", base, at(kBox, "", "", "", ""), true},
       {Scope::kObject, "", base, at(kBlobs, "b", "", "", ""), true},
       {Scope::kObject, "", lists, at(kBox, "", "", "", ""), false},
+      {Scope::kObject, "", lists, at(kBlobs, "b", "", "", ""), false},
       {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "S", ""), true},
       {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "", "V"), true},
       {Scope::kSnapshot, "", former, at(kBlobs, "b", "", "", ""), false},

@@ -18,7 +18,7 @@ namespace kyanite::auth {
 namespace {
 constexpr std::string_view kWrongLevel =
     "The specified signed resource is not allowed for the this resource level";
-constexpr Letters kAnyLetter = "abcdefghijklmnopqrstuvwxyz";
+constexpr Letters kAccountPermissions = "rwdxylacuptfi";
 
 constexpr wire::Version kAccountSasSince{20150405};
 constexpr wire::Version kDelegationSasSince{20181109};
@@ -56,13 +56,13 @@ wire::Result<Time> read_time(const wire::Query& query, std::string_view field) {
   return *time;
 }
 
-wire::Result<void> read_common(Token& token) {
+wire::Result<void> read_common(Token& token, const Letters& known) {
   Caller& caller = token.caller;
   const auto start = read_time(token.query, "st");
   if (!start) return start.error();
   const auto expiry = read_time(token.query, "se");
   if (!expiry) return expiry.error();
-  const auto permissions = Letters::parse(token.query.get("sp"), kAnyLetter);
+  const auto permissions = Letters::parse(token.query.get("sp"), known);
   if (!permissions) return authentication_failed(kNotWellFormed);
   caller.start = *start;
   caller.expiry = *expiry;
@@ -132,7 +132,7 @@ wire::Result<Caller> verify_account_sas(Token& token) {
   if (token.version < kAccountSasSince) return authentication_failed(kNotWellFormed);
   if (auto given = require(token.query, {"ss", "srt", "sp", "se"}); !given) return given.error();
   if (token.query.has("si")) return authentication_failed(kNotWellFormed);
-  if (auto read = read_common(token); !read) return read.error();
+  if (auto read = read_common(token, kAccountPermissions); !read) return read.error();
   const auto services = Letters::parse(token.query.get("ss"), "bqtf");
   const auto types = Letters::parse(token.query.get("srt"), "sco");
   if (!services || !types) return authentication_failed(kNotWellFormed);
@@ -290,7 +290,8 @@ wire::Result<Caller> verify_service_sas(Token& token) {
   if (!token.caller.policy_pending) {
     if (auto given = require(token.query, {"sp", "se"}); !given) return given.error();
   }
-  if (auto read = read_common(token); !read) return read.error();
+  if (auto read = read_common(token, service_permissions(token.target.service)); !read)
+    return read.error();
   if (token.version < kSignsAddressAndProtocol &&
       (token.query.has("sip") || token.query.has("spr"))) {
     return authentication_failed(kNotWellFormed);
@@ -385,7 +386,8 @@ wire::Result<Caller> verify_delegation_sas(Token& token) {
   if (auto form = check_delegation_form(token); !form) return form.error();
   const auto terms = read_terms(token);
   if (!terms) return terms.error();
-  if (auto read = read_common(token); !read) return read.error();
+  if (auto read = read_common(token, service_permissions(token.target.service)); !read)
+    return read.error();
   if (auto matched = check_delegation_signature(token, *grant, *terms); !matched)
     return matched.error();
   // A token that promises to outlive its key ends with the key.
@@ -403,6 +405,20 @@ wire::Result<Caller> verify_delegation_sas(Token& token) {
   return std::move(caller);
 }
 }  // namespace
+
+Letters service_permissions(wire::Service service) {
+  switch (service) {
+    case wire::Service::kBlob:
+      return "racwdxyltfmeopi";
+    case wire::Service::kQueue:
+      return "raup";
+    case wire::Service::kTable:
+      return "raud";
+    case wire::Service::kFile:
+      return "rcwdl";
+  }
+  return {};
+}
 
 wire::Result<void> check_window(Time start, Time expiry, Time now) {
   if (start <= now && now < expiry) return {};

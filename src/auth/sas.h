@@ -21,6 +21,10 @@ namespace kyanite::auth {
 wire::Result<Caller> verify_sas(const http::Request& request, const wire::Query& query,
                                 const Target& target, const Account& account, Time now);
 
+// All permissions that a token for a container or object, or a stored policy, may name. The service
+// refuses any other.
+Letters service_permissions(wire::Service service);
+
 // start <= now < expiry, as Azure words the refusal. An unset start has begun.
 wire::Result<void> check_window(Time start, Time expiry, Time now);
 

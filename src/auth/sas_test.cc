@@ -182,6 +182,8 @@ TEST(Sas, FieldsThatAreWrong) {
       {{{"sp", ""}}, "AuthenticationFailed"},
       {{{"sp", "R"}}, "AuthenticationFailed"},
       {{{"sp", "r,l"}}, "AuthenticationFailed"},
+      {{{"sp", "rlu"}}, "AuthenticationFailed"},  // No permission on blobs.
+      {{{"sp", "racwdxyltfmeopi"}}, ""},
       {{{"sv", ""}}, "AuthenticationFailed"},
       {{{"sv", "2011-08-18"}}, "AuthenticationFailed"},
       {{{"sv", "newest"}}, "AuthenticationFailed"},
@@ -340,6 +342,8 @@ TEST(Sas, AccountTokensThatAreWrong) {
       {{{"srt", ""}}, "AuthenticationFailed"},
       {{{"srt", "x"}}, "AuthenticationFailed"},
       {{{"sp", ""}}, "AuthenticationFailed"},
+      {{{"sp", "rm"}}, "AuthenticationFailed"},  // Of no account.
+      {{{"sp", "rwdxylacuptfi"}}, ""},
       {{{"se", ""}}, "AuthenticationFailed"},
       {{{"se", "2026-03-01T12:00:00Z"}}, "AuthenticationFailed"},
   };

@@ -4,6 +4,12 @@
 
 namespace kyanite {
 
+Moment SystemClock::moment() const {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return {now.tv_sec * kTicksPerSecond + now.tv_nsec / 100};
+}
+
 Time SystemClock::now() const {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/random.h"
 #include "blob/records.h"
+#include "service/storage.h"
 #include "store/fields.h"
 
 namespace kyanite::blob {
@@ -20,6 +22,16 @@ store::RecordPtr to_record(const Block& block, const content::Pieces& pieces) {
 
 std::optional<content::Pieces> pieces_of(const Block& block, const store::Record& record) {
   return content::decode_pieces({block.pieces, record.refs});
+}
+
+store::RecordPtr spent_mark(uint64_t id_bytes) {
+  return service::to_record(BlocksMark{id_bytes, {}, random_u64() | 1});
+}
+
+bool is_blocks_mark(std::string_view key) {
+  if (key[8] != kBlocks) return false;
+  std::string blob;
+  return store::split_key(key, blob) == kBlocksMark;
 }
 
 store::Key block_key(store::SpaceId space, std::string_view blob, std::string_view block_id) {

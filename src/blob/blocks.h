@@ -21,20 +21,32 @@ inline constexpr size_t kMaxCommittedBlocks = 50'000;
 inline constexpr size_t kMaxUncommittedBlocks = 100'000;
 inline constexpr int64_t kUncommittedLifeSeconds = 7 * 24 * 3600;
 
-// The row of the record that says that a blob has uncommitted blocks; no block id is empty.
+// The row of the record that says that a blob may have uncommitted blocks; no block id is empty.
 inline constexpr std::string_view kBlocksMark = "";
 
 // What that record holds: ids of one blob's uncommitted blocks have one length, and a blob can be
 // leased before there is more of it than blocks.
+//
+// Blocks are staged side by side and leave the mark as it is, so whoever removes those it has found
+// cannot know that there are no others. Hence the mark stays, as spent, and the next block to be
+// staged changes it. Only a spent mark that has no blocks is removed, by the patrol: whoever stages
+// a block meanwhile has changed it.
 struct BlocksMark {
   uint64_t id_bytes = 0;
   headers::StoredLease lease = {};
+  uint64_t spent = 0;  // Not 0: spent. No two times have the same number.
   template <class Io>
   void fields(Io& io) {
     io(1, id_bytes);
     io(2, lease);
+    io(3, spent);
   }
 };
+
+// The mark to leave behind where blocks go.
+store::RecordPtr spent_mark(uint64_t id_bytes);
+// Whether the bytes of a key are those of a mark.
+bool is_blocks_mark(std::string_view key);
 
 // An uncommitted block.
 struct Block {

@@ -17,10 +17,7 @@ Outcome create_container(service::Call& call) {
   if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  auto kept = co_await lifetime::is_name_kept<Container>(call, lifetime::kContainerGraves);
-  if (!kept) co_return kept.error();
-  if (*kept) co_return wire::Error(wire::Code::kContainerBeingDeleted);
-  auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+  auto make = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
     if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
     container.emplace();
     container->space = lifetime::new_space();
@@ -32,7 +29,9 @@ Outcome create_container(service::Call& call) {
     encode_changed(reply, container->changed);
     return reply;
   };
-  co_return co_await service::update<Container>(call, container_key(call), decide);
+  co_return co_await lifetime::create_named<Container>(call, lifetime::kContainerGraves,
+                                                       container_key(call),
+                                                       wire::Code::kContainerBeingDeleted, make);
 }
 
 }  // namespace kyanite::blob

@@ -44,6 +44,7 @@ Outcome delete_blob_immutability_policy(service::Call& call);
 Outcome set_blob_legal_hold(service::Call& call);
 Outcome get_blob_tags(service::Call& call);
 Outcome set_blob_tags(service::Call& call);
+Outcome query_blob_contents(service::Call& call);
 
 Outcome copy_blob(service::Call& call);
 Outcome copy_blob_from_url(service::Call& call);

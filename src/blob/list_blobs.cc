@@ -99,8 +99,7 @@ class Names {
     if (heads_->valid()) store::split_key(heads_->key(), name);
     const bool only_blocks = !heads_->valid() || (blocks_->valid() && with_blocks < name);
     if (only_blocks) name = with_blocks;
-    store::Result<bool> shown = true;
-    if (!only_blocks) shown = take_heads(name, heads);
+    auto shown = only_blocks ? store::Result<bool>(has_block()) : take_heads(name, heads);
     if (blocks_->valid() && with_blocks == name) skip_name(name);
     return shown;
   }
@@ -110,6 +109,13 @@ class Names {
   }
 
  private:
+  // Whether the name that the blocks are at has any: the mark may be all that is left.
+  bool has_block() {
+    if (!is_blocks_mark(blocks_->key())) return true;
+    lead_.assign(blocks_->key());
+    blocks_->next();
+    return blocks_->valid() && blocks_->key().starts_with(lead_);
+  }
   store::Result<bool> take_heads(std::string& name, ListedHeads& heads) {
     std::string_view key = heads_->key();
     std::string_view row = store::split_key(key, name);

@@ -5,7 +5,6 @@
 #include "account/stats.h"
 #include "account/user_delegation_key.h"
 #include "blob/handlers.h"
-#include "blob/query_blob_contents.h"
 
 namespace kyanite::blob {
 

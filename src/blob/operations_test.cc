@@ -206,10 +206,9 @@ TEST(BlobOperations, NeedsFitWhatTheOperationDoes) {
       EXPECT_TRUE(operation.need.service_sas.empty());
     }
     if (operation.need.anonymous != auth::PublicAccess::kNone) {
-      EXPECT_TRUE(operation.reads() || operation.comp == "query");
+      EXPECT_TRUE(operation.reads());
     }
-    if (!operation.reads() && operation.comp != "query" && operation.comp != "batch" &&
-        !is_data_lake(operation)) {
+    if (!operation.reads() && operation.comp != "batch" && !is_data_lake(operation)) {
       EXPECT_FALSE(operation.need.account_sas.has('r'));
       EXPECT_FALSE(operation.need.service_sas.has('r'));
     }

@@ -7,6 +7,7 @@
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/tag_entry.h"
+#include "blob/tag_mend.h"
 #include "content/graves.h"
 #include "lifetime/directory.h"
 
@@ -20,25 +21,40 @@ struct Due {
   std::optional<Blob> blob;  // Nothing: a block, or a change of tags that was given up.
 };
 
+// What one step finds.
+struct Overdue {
+  std::vector<Due> due;
+  std::vector<store::Key> marks;  // of blocks that have not been seen
+  std::vector<TaggedBlob> tagged;
+};
+
+constexpr size_t kMarksTogether = 100;
+
 bool is_due(const Blob& blob, Time now) {
   return (blob.deleted.set() && blob.removal <= now) || (blob.expires.set() && blob.expires <= now);
 }
 
 // Looks at one record; adds it when its time is over.
-store::Result<void> judge(const store::View::Cursor& cursor, Time now, std::vector<Due>& due) {
+store::Result<void> judge(const store::View::Cursor& cursor, Time now, Overdue& found) {
+  auto& due = found.due;
   auto record = cursor.record();
   if (!record) return record.error();
   auto key = store::Key::from_bytes(std::string(cursor.key()));
   if (key.family() == kHeads) {
     auto blob = store::decode<Blob>((*record)->value);
     if (!blob) return store::Error::kCorrupt;
+    if (key.row().empty() && !blob->tags.empty())
+      found.tagged.push_back({key.space(), key.partition(), blob->tags});
     if (is_due(*blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
   } else if (key.family() == kTagChanges) {
     const auto change = store::decode<TagChange>((*record)->value);
     if (!change) return store::Error::kCorrupt;
     if (after_seconds(change->announced, kTagChangeLifeSeconds) <= now)
       due.push_back({std::move(key), *record, {}});
-  } else if (key.row() != kBlocksMark) {
+  } else if (key.row() == kBlocksMark) {
+    found.marks.push_back(std::move(key));
+  } else {
+    if (!found.marks.empty() && found.marks.back().same_partition(key)) found.marks.pop_back();
     const auto block = store::decode<Block>((*record)->value);
     if (!block) return store::Error::kCorrupt;
     if (after_seconds(block->staged, kUncommittedLifeSeconds) <= now)
@@ -79,6 +95,49 @@ Task<store::Result<std::optional<Next>>> next_container(service::Context& contex
   co_return std::move(next);
 }
 
+// A mark whose blocks may all be gone is spent, or removed if it was so before. Nothing: they are
+// not.
+store::Result<std::optional<store::Commit>> decide_mark(const store::View& view,
+                                                        const store::Key& key) {
+  const std::string blob_name = key.partition();
+  auto cursor = view.scan(store::Range::rows(key.space(), kBlocks, blob_name));
+  if (auto status = cursor->status(); !status) return status.error();
+  if (!cursor->valid() || !is_blocks_mark(cursor->key())) return std::optional<store::Commit>();
+  auto record = cursor->record();
+  if (!record) return record.error();
+  const auto mark = store::decode<BlocksMark>((*record)->value);
+  if (!mark) return store::Error::kCorrupt;
+  cursor->next();
+  if (auto status = cursor->status(); !status) return status.error();
+  if (cursor->valid()) return std::optional<store::Commit>();
+  store::Commit commit;
+  commit.expect(key, *record);
+  commit.put(key, mark->spent != 0 ? nullptr : spent_mark(mark->id_bytes));
+  return std::optional<store::Commit>(std::move(commit));
+}
+
+Task<store::Result<void>> remove_marks(store::Store& store, const std::vector<store::Key>& keys) {
+  for (size_t i = 0; i < keys.size(); i += kMarksTogether) {
+    std::vector<store::Commit> commits;
+    const store::Look look = [&](const store::View& view) -> store::Result<void> {
+      commits.clear();
+      for (size_t j = i; j < std::min(i + kMarksTogether, keys.size()); ++j) {
+        auto decided = decide_mark(view, keys[j]);
+        if (!decided) return decided.error();
+        if (*decided) commits.push_back(std::move(**decided));
+      }
+      return {};
+    };
+    if (auto looked = co_await store.read(look); !looked) co_return looked.error();
+    const auto done = co_await commit_together(store, std::move(commits));
+    for (const auto& each : done) {
+      // On a conflict somebody stages blocks again.
+      if (!each && each.error() != store::Error::kConflict) co_return each.error();
+    }
+  }
+  co_return store::Result<void>();
+}
+
 Task<store::Result<void>> remove_due(store::Store& store, const Due& due) {
   const std::string blob_name = due.key.partition();
   const content::Place place{due.key.space(), blob_name};
@@ -101,30 +160,50 @@ Task<store::Result<void>> remove_due(store::Store& store, const Due& due) {
 }  // namespace
 
 Task<void> Patrol::step(service::Context& context) {
-  if (context.clock.now() < rests_until_) co_return;
+  if (context.clock.moment() < rests_until_) co_return;
   auto looked = co_await look(context);
   if (looked) co_return;
+  mends_ = false;  // In another round, from the beginning.
   log_warning(std::string("blob: removing what is overdue: ") + store::describe(looked.error()));
-  rests_until_ = after_seconds(context.clock.now(), kRestSeconds);
+  rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
+}
+
+// All containers of the last account were seen.
+Task<store::Result<void>> Patrol::begin_account(store::Store& store, std::string next) {
+  if (mends_) {
+    if (auto noted = co_await note_tags_mended(store, account_); !noted) co_return noted.error();
+  }
+  account_ = std::move(next);
+  container_.clear();
+  key_.clear();
+  mends_ = false;
+  if (account_.empty()) co_return store::Result<void>();
+  auto mended = co_await are_tags_mended(store, account_);
+  if (!mended) co_return mended.error();
+  mends_ = !*mended;
+  co_return store::Result<void>();
 }
 
 Task<store::Result<void>> Patrol::look(service::Context& context) {
   const Time now = context.clock.now();
   auto next = co_await next_container(context, account_, container_);
   if (!next) co_return next.error();
+  const std::string account = *next ? (*next)->account : std::string();
+  if (account != account_) {
+    if (auto begun = co_await begin_account(context.store, account); !begun)
+      co_return begun.error();
+  }
   if (!*next) {
-    account_.clear();
     container_.clear();
-    rests_until_ = after_seconds(now, kRestSeconds);
+    rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
     co_return store::Result<void>();
   }
-  if ((*next)->account != account_ || (*next)->container != container_) key_.clear();
-  account_ = (*next)->account;
+  if ((*next)->container != container_) key_.clear();
   container_ = (*next)->container;
   auto cleared =
       co_await content::clear_graves(context.store, (*next)->space, kRecordsPerStep, now);
   if (!cleared) co_return cleared.error();
-  std::vector<Due> due;
+  Overdue found;
   bool more = false;
   uint64_t count = 0;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
@@ -133,7 +212,7 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
       more = true;
       return false;
     }
-    if (auto judged = judge(cursor, now, due); !judged) return judged.error();
+    if (auto judged = judge(cursor, now, found); !judged) return judged.error();
     return true;
   };
   // In the order of their keys; a step may end in any of the families.
@@ -145,7 +224,13 @@ Task<store::Result<void>> Patrol::look(service::Context& context) {
     auto scanned = co_await store::scan(context.store, std::move(range), see);
     if (!scanned) co_return scanned.error();
   }
-  for (const auto& entry : due) {
+  if (auto removed = co_await remove_marks(context.store, found.marks); !removed)
+    co_return removed.error();
+  if (mends_) {
+    auto mended = co_await mend_tags(context.store, account_, container_, found.tagged);
+    if (!mended) co_return mended.error();
+  }
+  for (const auto& entry : found.due) {
     if (auto removed = co_await remove_due(context.store, entry); !removed)
       co_return removed.error();
     ++removed_;

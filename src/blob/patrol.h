@@ -1,6 +1,7 @@
 // The background round over all blobs: removes soft-deleted heads whose retention is over, expired
-// blobs, uncommitted blocks that nobody committed in time, and changes of tags that were announced
-// and given up. One step looks at a bounded number of records; a finished round rests for a while.
+// blobs, uncommitted blocks that nobody committed in time, marks of blocks that are gone, and
+// changes of tags that were announced and given up. One step looks at a bounded number of records;
+// a finished round rests for a while.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,14 @@ class Patrol {
 
  private:
   Task<store::Result<void>> look(service::Context& context);
+  Task<store::Result<void>> begin_account(store::Store& store, std::string next);
 
-  Time rests_until_;
+  Moment rests_until_;
   // Where the next step begins.
   std::string account_;
   std::string container_;
   std::string key_;
+  bool mends_ = false;  // Whether the account's tags are compared with their index (tag_mend.h).
   uint64_t removed_ = 0;
 };
 

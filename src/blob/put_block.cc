@@ -62,6 +62,25 @@ Task<wire::Result<void>> check_block_count(Call& call, store::SpaceId space) {
   co_return wire::Result<void>();
 }
 
+// Whether a mark that stands for ids of another length may be replaced: not while there are such
+// blocks, which is an error. False: look at it again. It is spent first, as blocks of its length
+// may be staged at this moment.
+Task<wire::Result<bool>> free_mark(Call& call, store::SpaceId space,
+                                   const service::Loaded<BlocksMark>& mark) {
+  auto any = co_await has_blocks(call, space);
+  if (!any) co_return any.error();
+  if (*any) co_return wire::Error(Code::kInvalidBlobOrBlock);
+  if (mark.value->spent != 0) co_return true;
+  const auto key = block_key(space, call.target.object, kBlocksMark);
+  store::Commit commit;
+  commit.expect(key, mark.record);
+  commit.put(key, spent_mark(mark.value->id_bytes));
+  auto done = co_await call.store().commit(std::move(commit));
+  if (!done && done.error() != store::Error::kConflict)
+    co_return service::storage_error(done.error());
+  co_return false;
+}
+
 }  // namespace
 
 Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std::string& id,
@@ -91,14 +110,18 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     if (!passed) co_return passed.error();
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);
-    if (mark->value && mark->value->id_bytes != id.size())
-      co_return wire::Error(Code::kInvalidBlobOrBlock);
+    if (mark->value && mark->value->id_bytes != id.size()) {
+      auto free = co_await free_mark(call, space, *mark);
+      if (!free) co_return free.error();
+      if (!*free) co_return service::decide_again();
+    }
     if (is_counting(id)) {
       if (auto few = co_await check_block_count(call, space); !few) co_return few.error();
     }
 
     commit.expect(mark_key(space), mark->record);
-    if (!mark->value) commit.put(mark_key(space), service::to_record(BlocksMark{id.size()}));
+    if (!mark->value || mark->value->spent != 0)
+      commit.put(mark_key(space), service::to_record(BlocksMark{id.size()}));
     const Block block{call.now, content::length_of(pieces), {}, key_sha256(checks.key)};
     commit.put(block_key(space, call.target.object, id), to_record(block, pieces));
     co_return wire::Result<void>();

@@ -76,13 +76,18 @@ Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
     auto record = cursor.record();
     if (!record) return record.error();
     auto key = store::Key::from_bytes(std::string(cursor.key()));
-    if (key.row() != kBlocksMark) {
+    store::RecordPtr left;
+    if (key.row() == kBlocksMark) {
+      const auto mark = store::decode<BlocksMark>((*record)->value);
+      if (!mark) return store::Error::kCorrupt;
+      left = spent_mark(mark->id_bytes);
+    } else {
       auto block = store::decode<Block>((*record)->value);
       if (!block) return store::Error::kCorrupt;
       parts.emplace(key.row(), Part{0, block->size, *record, std::move(block->key_sha256)});
     }
     commit.expect(key, *record);
-    commit.remove(std::move(key));
+    commit.put(std::move(key), std::move(left));
     return true;
   };
   auto listed = co_await store::scan(

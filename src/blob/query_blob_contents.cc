@@ -1,12 +1,11 @@
 // Query Blob Contents: POST /{container}/{blob}?comp=query
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
+#include "base/budget.h"
 #include "base/random.h"
 #include "blob/blob.h"
 #include "blob/handlers.h"
-#include "blob/query_blob_contents.h"
 #include "blob/query_request.h"
 #include "service/deadline.h"
 #include "sql/query.h"
@@ -22,35 +21,21 @@ namespace {
 // The expression, with each of its characters escaped, and all the rest.
 constexpr size_t kMaxQueryBody = 8 * sql::kMaxExpressionBytes;
 // As many run at once at most; each may hold a few megabytes (sql/limits.h).
-constexpr int kMaxRunning = 64;
+constexpr uint64_t kMaxRunning = 64;
 // A query of a large blob goes on while its result is received.
 constexpr int64_t kMaxQuerySeconds = 600;
 
-// A place among those that run.
-class Turn {
- public:
-  static std::optional<Turn> take() {
-    if (running_.fetch_add(1) < kMaxRunning) return Turn();
-    running_.fetch_sub(1);
-    return {};
-  }
-  Turn(Turn&& other) noexcept : holds_(std::exchange(other.holds_, false)) {}
-  Turn& operator=(Turn&&) = delete;
-  ~Turn() {
-    if (holds_) running_.fetch_sub(1);
-  }
-
- private:
-  Turn() = default;
-  static inline std::atomic<int> running_ = 0;
-  bool holds_ = true;
-};
+// The places of those that run, which peers and accounts share.
+Budget& running() {
+  static auto* places = new Budget(kMaxRunning);  // Never destroyed: queries may end late.
+  return *places;
+}
 
 // The frames of the result, made as they are sent: the content is read as far as it is needed for
 // the next ones.
 class QueryStream final : public http::BodyStream {
  public:
-  QueryStream(const Call& call, Turn turn, std::unique_ptr<sql::Query> query,
+  QueryStream(const Call& call, Budget::Part turn, std::unique_ptr<sql::Query> query,
               std::unique_ptr<content::Reader> reader)
       : turn_(std::move(turn)),
         hold_(call.hold),
@@ -101,7 +86,7 @@ class QueryStream final : public http::BodyStream {
     co_return store::Result<void>();
   }
 
-  const Turn turn_;
+  const Budget::Part turn_;
   const store::Hold hold_;  // The bytes stay until the last one is read.
   Workers& workers_;
   const Deadline deadline_;
@@ -111,7 +96,7 @@ class QueryStream final : public http::BodyStream {
 };
 
 wire::Error refused(const sql::SyntaxError& error) {
-  return wire::Error(Code::kInvalidInput).saying(error.message);
+  return wire::Error(Code::kErrorProcessingQueryExpression).saying(error.message);
 }
 
 // The type and encoding of the content are not those of the result.
@@ -135,15 +120,15 @@ Outcome try_query(Call& call, const QueryRequest& request) {
                                                         .now = call.now,
                                                         .sync = random_bytes(sql::kAvroSyncBytes)});
   if (!query) co_return refused(query.error());
-  auto turn = Turn::take();
-  if (!turn) co_return wire::Error(Code::kServerBusy);
+  Budget::Part turn(running(), call.request.peer, call.target.account);
+  if (!turn.resize(1)) co_return wire::Error(Code::kServerBusy);
   const content::Place place{found->space, call.target.object};
   const store::Guard head{head_key(call, found->space, found->row), found->record};
   auto reader = co_await content::Reader::open(call.store(), place, blob.content, 0,
                                                blob.content.length, head, cipher_of(found->key));
   if (!reader) co_return service::storage_error(reader.error());
   auto stream =
-      std::make_unique<QueryStream>(call, std::move(*turn), std::move(*query), std::move(*reader));
+      std::make_unique<QueryStream>(call, std::move(turn), std::move(*query), std::move(*reader));
   // What the data make of the expression is known before the reply begins.
   if (auto begun = co_await stream->prepare_next(); !begun)
     co_return service::storage_error(begun.error());

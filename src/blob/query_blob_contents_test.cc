@@ -120,6 +120,7 @@ class QueryBlobContents : public testing::Test {
     service::StringBody body(text);
     test.request.method = method;
     test.request.body = &body;
+    test.request.peer = asked_by;
     test.call.service = &service;
     test.call.target.service = wire::Service::kBlob;
     test.call.caller.kind = auth::Caller::Kind::kOwner;
@@ -128,7 +129,10 @@ class QueryBlobContents : public testing::Test {
     return RunLoop::run(service::serve_test(test.call, path));
   }
   static int status(const Reply& reply) { return reply ? reply->status : reply.error().status; }
-  Reply query() { return send("POST", "box/data", "comp=query", body_of()); }
+  Reply query(std::string_view peer = "192.0.2.1") {
+    asked_by = peer;
+    return send("POST", "box/data", "comp=query", body_of());
+  }
   static http::BodyStream& stream_of(Reply& reply) {
     return *std::get<std::unique_ptr<http::BodyStream>>(reply->body);
   }
@@ -140,6 +144,7 @@ class QueryBlobContents : public testing::Test {
   service::TestContext around;
   BlobService service;
   std::string content;
+  std::string asked_by;  // the peer of the next request
 };
 
 TEST_F(QueryBlobContents, IsSentInBoundedPieces) {
@@ -172,15 +177,22 @@ TEST_F(QueryBlobContents, EndsWhenItsTimeIsOver) {
   EXPECT_EQ(frames.back().kind, Frame::kEnd);
 }
 
-TEST_F(QueryBlobContents, NoMoreThanAFewRunAtOnce) {
+TEST_F(QueryBlobContents, NoMoreThanAFewRunAtOnceAndNobodyTakesAllPlaces) {
   std::vector<Reply> running;
-  for (int i = 0; i < 64; ++i) {
-    running.push_back(query());
-    ASSERT_EQ(status(running.back()), 200) << i;
-  }
-  EXPECT_EQ(status(query()), 503);
-  running.pop_back();
-  EXPECT_EQ(status(query()), 200);
+  const auto run_of = [&](std::string_view peer, size_t most) {
+    const size_t before = running.size();
+    while (running.size() < before + most) {
+      auto reply = query(peer);
+      if (status(reply) != 200) break;
+      running.push_back(std::move(reply));
+    }
+    return running.size() - before;
+  };
+  EXPECT_EQ(run_of("192.0.2.1", 64), 32u);
+  EXPECT_EQ(status(query("192.0.2.1")), 503);
+  EXPECT_EQ(run_of("192.0.2.2", 64), 16u);
+  running.erase(running.begin(), running.begin() + 16);
+  EXPECT_EQ(run_of("192.0.2.1", 1), 1u);
 }
 
 }  // namespace

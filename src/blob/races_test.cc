@@ -2,14 +2,18 @@
 // the lines in which writers of one blob wait, and when the clock is set back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/bytes.h"
+#include "blob/blob.h"
+#include "blob/patrol.h"
 #include "blob/test_support.h"
 #include "content/content.h"
 #include "lifetime/directory.h"
 #include "store/fields.h"
 #include "store/interleaving.h"
+#include "wire/query.h"
 
 namespace kyanite::blob {
 namespace {
@@ -37,10 +41,10 @@ struct Race {
     EXPECT_EQ(blobs.make_container("box").outcome(), "201");
   }
 
-  // What the requests are answered, all begun at once.
-  std::vector<std::string> run(uint64_t seed, const std::vector<Request>& requests) {
+  // What the requests are answered, all begun at once, beside what else there is.
+  std::vector<std::string> run(uint64_t seed, const std::vector<Request>& requests,
+                               std::vector<Task<void>> tasks = {}) {
     std::vector<std::string> outcomes(requests.size());
-    std::vector<Task<void>> tasks;
     for (size_t i = 0; i < requests.size(); ++i) tasks.push_back(answer(requests[i], outcomes[i]));
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return outcomes;
@@ -73,6 +77,27 @@ struct Race {
     return count;
   }
 
+  // The rows of uncommitted blocks, each with a blank behind it; that of their mark is empty.
+  std::string block_rows() {
+    std::string rows;
+    auto looked = store.look([&](const store::View& view) -> store::Result<void> {
+      const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
+                           "box");
+      const auto space = store::decode<Container>((*view.get(key))->value)->space;
+      auto cursor = view.scan(store::Range::family(space, kBlocks));
+      for (; cursor->valid(); cursor->next())
+        rows.append(store::Key::from_bytes(std::string(cursor->key())).row()) += ' ';
+      return {};
+    });
+    EXPECT_TRUE(looked.ok());
+    return rows;
+  }
+  // A round of the patrol from its beginning to its end.
+  Task<void> patrol() {
+    Patrol round;
+    for (int i = 0; i < 3; ++i) co_await round.step(blobs.around.context);
+  }
+
   store::InterleavedStore store;
   TestService blobs{store};
 
@@ -84,6 +109,93 @@ struct Race {
 };
 
 constexpr uint64_t kSeeds = 100;
+TEST(BlobRaces, ANameIsNotTakenWhileADeletionKeepsIt) {
+  const Request create{"PUT", "name", "restype=container"};
+  const Request remove{"DELETE", "name", "restype=container"};
+  std::set<size_t> created;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    service::AccountSettings settings;
+    settings.deletion_window_s = 30;
+    race.blobs.around.context.settings = service::SettingsTable(settings);
+    const auto outcomes = race.run(seed, {create, remove, create, create, remove});
+    const auto count = [&](std::string_view outcome) {
+      return static_cast<size_t>(std::count(outcomes.begin(), outcomes.end(), outcome));
+    };
+    // The clock stands still, so that what is deleted keeps its name to the end.
+    EXPECT_EQ(count("201"), 1U) << "seed " << seed;
+    EXPECT_LE(count("202"), 1U);
+    created.insert(count("202"));
+    race.blobs.around.clock.advance_seconds(31);
+    const bool deleted = count("202") > 0;
+    EXPECT_EQ(race.blobs.send(create).outcome(), deleted ? "201" : "409 ContainerAlreadyExists");
+  }
+  EXPECT_EQ(created, (std::set<size_t>{0, 1}));
+}
+
+constexpr int64_t kBlockLifeSeconds = 7 * 24 * 3600;
+
+Request put_block(const std::string& id) {
+  return {"PUT", "box/blob", "comp=block&blockid=" + wire::percent_encode(base64(id)), {}, "x"};
+}
+
+TEST(BlobRaces, BlocksStagedMeanwhileKeepTheirMark) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const Request& request : {TestService::put("box/blob"), kBlockList, kDelete}) {
+      Race race;
+      ASSERT_EQ(race.blobs.send(put_block("a")).outcome(), "201");
+      EXPECT_EQ(race.run(seed, {put_block("b"), request}).front(), "201");
+      seen.insert(race.block_rows());
+      // Whoever replaces the blob now finds all there is.
+      ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
+      EXPECT_EQ(race.block_rows(), " ") << "seed " << seed;
+      RunLoop::run(race.patrol());
+      EXPECT_EQ(race.block_rows(), "");
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{" ", " b "}));
+}
+
+TEST(BlobRaces, TheMarkGoesWithTheLastBlock) {
+  const Request list{"GET", "box", "restype=container&comp=list&include=uncommittedblobs"};
+  const auto is_listed = [&](Race& race) {
+    return race.blobs.send(list).body.find("<Name>blob</Name>") != std::string::npos;
+  };
+  Race race;
+  ASSERT_EQ(race.blobs.send(put_block("a")).outcome(), "201");
+  ASSERT_EQ(race.blobs.send(put_block("bb")).outcome(), "400 InvalidBlobOrBlock");
+  EXPECT_TRUE(is_listed(race));
+  race.blobs.around.clock.advance_seconds(kBlockLifeSeconds);
+  RunLoop::run(race.patrol());
+  EXPECT_EQ(race.block_rows(), " ");
+  EXPECT_FALSE(is_listed(race));
+  // Ids may be longer now.
+  ASSERT_EQ(race.blobs.send(put_block("bb")).outcome(), "201");
+  EXPECT_EQ(race.block_rows(), " bb ");
+  race.blobs.around.clock.advance_seconds(kBlockLifeSeconds + 1);
+  for (int i = 0; i < 3; ++i) RunLoop::run(race.patrol());
+  EXPECT_EQ(race.block_rows(), "");
+}
+
+TEST(BlobRaces, TheMarkOfBlocksStagedMeanwhileStays) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    ASSERT_EQ(race.blobs.send(put_block("a")).outcome(), "201");
+    race.blobs.around.clock.advance_seconds(kBlockLifeSeconds);
+    std::vector<Task<void>> rounds;
+    for (int i = 0; i < 3; ++i) rounds.push_back(race.patrol());
+    const auto outcomes =
+        race.run(seed, {put_block("b"), put_block("cc"), put_block("d")}, std::move(rounds));
+    const bool is_short = outcomes[0] == "201";
+    EXPECT_EQ(outcomes[1], is_short ? "400 InvalidBlobOrBlock" : "201") << "seed " << seed;
+    EXPECT_EQ(outcomes[2], outcomes[0]);
+    // The first may not be gone yet.
+    const std::string rows = race.block_rows();
+    const std::string staged = is_short ? "b d " : "cc ";
+    EXPECT_TRUE(rows == " " + staged || rows == " a " + staged) << rows;
+  }
+}
 
 TEST(BlobRaces, ABlobIsNotDeletedFromUnderASnapshot) {
   std::set<std::vector<std::string>> seen;
@@ -176,6 +288,15 @@ TEST(BlobRaces, NothingTakesThePlaceOfWhatIsKept) {
   size_t deleted = 0;
   for (size_t at = 0; (at = list.body.find("<Deleted>", at)) != std::string::npos; ++at) ++deleted;
   EXPECT_EQ(deleted, 3U);
+}
+
+TEST(BlobRaces, ThePlaceOfWhatIsKeptIsSoughtNoLongerThanTheRequestMayTake) {
+  Race race(true);
+  service::TestCall late(race.blobs.around);
+  late.call.deadline = Deadline(race.blobs.around.clock, 0);
+  const auto sought = RunLoop::run(free_instant(late.call, 1, version_row, late.call.now));
+  ASSERT_FALSE(sought.ok());
+  EXPECT_EQ(sought.error().code, wire::Code::kOperationTimedOut);
 }
 
 TEST(BlobRaces, SoftDeletedStatesOfOneInstantAreAllThere) {

@@ -1,4 +1,5 @@
 // Set Container ACL: PUT /{container}?restype=container&comp=acl
+#include "auth/sas.h"
 #include "blob/container.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
@@ -12,7 +13,8 @@ Outcome set_container_acl(service::Call& call) {
   if (!access) co_return access.error();
   auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = account::parse_access_policies(*body, "racwdxyltfmeopi");
+  auto policies =
+      account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
   auto edit = [&](Container& container) -> wire::Result<http::Reply> {
     container.public_access = *access;

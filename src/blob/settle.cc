@@ -13,6 +13,7 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::str
                                       Time first) {
   Time instant = first;
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    if (call.deadline.over()) co_return wire::Error(wire::Code::kOperationTimedOut);
     auto taken = co_await call.store().get(head_key(call, space, row(instant)));
     if (!taken) co_return service::storage_error(taken.error());
     if (*taken == nullptr) co_return instant;

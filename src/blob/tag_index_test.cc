@@ -194,6 +194,32 @@ TEST_F(TagIndex, AChangeThatWasGivenUpStopsNobodyForLong) {
   EXPECT_EQ(count_entries(blobs), 0U);
 }
 
+TEST_F(TagIndex, WhatAnEarlierVersionLostIsWrittenAgainOnce) {
+  const auto patrol = [&] {
+    Patrol round;
+    for (int steps = 0; steps < 3; ++steps) RunLoop::run(round.step(blobs.around.context));
+  };
+  const auto lose = [&] {
+    store::Commit commit;
+    commit.writes.push_back(
+        {tag_entry_key("account", tag_partition("a", "1"), "box", "one", space_of_box()), nullptr});
+    ASSERT_TRUE(RunLoop::run(store.commit(std::move(commit))).ok());
+    EXPECT_EQ(blobs.find(kWhere), "");
+  };
+  ASSERT_EQ(blobs.send(blobs.put("box/one", "a=1&b=2")).outcome(), "201");
+  ASSERT_EQ(blobs.send(blobs.put("box/two")).outcome(), "201");
+  lose();
+  patrol();
+  EXPECT_EQ(blobs.find(kWhere), "one ");
+  EXPECT_EQ(count_entries(blobs), 2U);
+  sweep();
+  EXPECT_EQ(blobs.find(kWhere), "one ");
+  // Nothing is lost any more, so nobody looks again.
+  lose();
+  patrol();
+  EXPECT_EQ(blobs.find(kWhere), "");
+}
+
 // Of every blob that requests can reach, or that can come back, all tags have their entries.
 class AllTagsAreIndexed {
  public:

@@ -56,11 +56,11 @@ Task<store::Result<uint64_t>> remove(store::Store& store, const std::vector<Foun
 }  // namespace
 
 Task<void> TagSweep::step(service::Context& context) {
-  if (context.clock.now() < rests_until_) co_return;
+  if (context.clock.moment() < rests_until_) co_return;
   auto looked = co_await look(context);
   if (looked) co_return;
   log_warning(std::string("blob: removing entries of tags: ") + store::describe(looked.error()));
-  rests_until_ = after_seconds(context.clock.now(), kRestSeconds);
+  rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
 }
 
 Task<store::Result<void>> TagSweep::look(service::Context& context) {
@@ -68,7 +68,7 @@ Task<store::Result<void>> TagSweep::look(service::Context& context) {
   if (at == context.accounts.all().end()) {
     account_.clear();
     key_.clear();
-    rests_until_ = after_seconds(context.clock.now(), kRestSeconds);
+    rests_until_ = after_seconds(context.clock.moment(), kRestSeconds);
     co_return store::Result<void>();
   }
   const std::string& account = at->first;

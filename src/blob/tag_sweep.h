@@ -25,7 +25,7 @@ class TagSweep {
  private:
   Task<store::Result<void>> look(service::Context& context);
 
-  Time rests_until_;
+  Moment rests_until_;
   // Where the next step begins.
   std::string account_;
   std::string key_;

@@ -21,6 +21,19 @@ Blob Uncommitted::as_blob() const {
   return blob;
 }
 
+Task<wire::Result<bool>> has_blocks(Call& call, store::SpaceId space) {
+  bool any = false;
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    if (cursor->valid() && is_blocks_mark(cursor->key())) cursor->next();
+    any = cursor->valid();
+    return cursor->status();
+  };
+  auto looked = co_await call.store().read(look);
+  if (!looked) co_return service::storage_error(looked.error());
+  co_return any;
+}
+
 Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, store::SpaceId space,
                                                                 store::Commit& commit) {
   const auto key = block_key(space, call.target.object, kBlocksMark);
@@ -28,16 +41,9 @@ Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, stor
   if (!mark) co_return mark.error();
   if (!mark->value) co_return std::optional<Uncommitted>();
   commit.expect(key, mark->record);
-  // The mark outlives blocks that were cleared away because nobody committed them.
-  bool any = false;
-  auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
-    if (cursor->valid()) cursor->next();
-    any = cursor->valid();
-    return cursor->status();
-  });
-  if (!looked) co_return service::storage_error(looked.error());
-  if (!any) co_return std::optional<Uncommitted>();
+  auto any = co_await has_blocks(call, space);
+  if (!any) co_return any.error();
+  if (!*any) co_return std::optional<Uncommitted>();
   co_return std::optional<Uncommitted>(
       Uncommitted{mark->value->id_bytes, std::move(mark->value->lease)});
 }
@@ -56,12 +62,16 @@ Task<wire::Result<void>> settle_uncommitted(Call& call, store::SpaceId space,
 Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Commit& commit) {
   // Most blobs never had blocks: then no scan is needed, nor a look at the mark again.
   const auto mark = block_key(space, call.target.object, kBlocksMark);
-  const bool any = std::any_of(commit.guards.begin(), commit.guards.end(), [&](const auto& guard) {
-    return guard.key.bytes() == mark.bytes();
-  });
-  if (!any) co_return wire::Result<void>();
+  const auto guard =
+      std::find_if(commit.guards.begin(), commit.guards.end(),
+                   [&](const auto& each) { return each.key.bytes() == mark.bytes(); });
+  if (guard == commit.guards.end()) co_return wire::Result<void>();
+  const auto before = store::decode<BlocksMark>(guard->expected->value);
+  if (!before) co_return service::storage_error(store::Error::kCorrupt);
+  commit.put(mark, spent_mark(before->id_bytes));
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    commit.remove(store::Key::from_bytes(std::string(cursor.key())));
+    auto key = store::Key::from_bytes(std::string(cursor.key()));
+    if (key.row() != kBlocksMark) commit.remove(std::move(key));
     return true;
   };
   auto listed = co_await store::scan(

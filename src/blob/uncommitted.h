@@ -35,7 +35,11 @@ Task<wire::Result<void>> settle_uncommitted(service::Call& call, store::SpaceId 
                                             const std::optional<Blob>& after,
                                             store::Commit& commit);
 
-// Adds the removal of all uncommitted blocks to the commit. They were looked for before.
+// Whether there are any, whatever their mark says.
+Task<wire::Result<bool>> has_blocks(service::Call& call, store::SpaceId space);
+
+// Adds the removal of all uncommitted blocks to the commit. They were looked for before. A block
+// that is staged before the commit stays, as if it had come after it.
 Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
                                      store::Commit& commit);
 

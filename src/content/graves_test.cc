@@ -50,7 +50,7 @@ class Graves : public testing::Test {
     return done;
   }
   store::Result<Content> copy_to(store::Commit& commit) {
-    const Deadline deadline{&clock_, after_seconds(clock_.now(), 30)};
+    const Deadline deadline(clock_, 30);
     return RunLoop::run(copy(store_, commit, kPlace, content_, kPlace, head_, deadline));
   }
   size_t count_graves() {

@@ -285,9 +285,7 @@ class LeafCopy {
 
  private:
   // Without a time there is none at which a grave could be due: then all is one portion.
-  bool is_full() const {
-    return portion_.size() >= kMaxLeavesPerCommit && deadline_.clock != nullptr;
-  }
+  bool is_full() const { return portion_.size() >= kMaxLeavesPerCommit && deadline_.is_set(); }
 
   store::Result<bool> take(const store::View::Cursor& cursor) {
     const uint64_t mark = leaf_mark(cursor.key());
@@ -303,7 +301,7 @@ class LeafCopy {
 
   Task<store::Result<void>> put_portion() {
     if (grave_ == nullptr) {
-      auto grave = to_record(Grave{id_, after_seconds(deadline_.until, kDraftSeconds)});
+      auto grave = to_record(Grave{id_, after_seconds(deadline_.date(), kDraftSeconds)});
       store::Commit dig;
       dig.expect_absent(grave_key(to_, id_));
       dig.put(grave_key(to_, id_), grave);

@@ -19,6 +19,9 @@ using wire::Code;
 
 namespace {
 
+// No request waits for the end of a pending copy; what comes of it is tried again later.
+constexpr int64_t kMaxSecondsPerChange = 600;
+
 // Changes the file while it still waits for this copy; false when it no longer does.
 // `edit(Entry&, store::Commit&) -> Task<store::Result<void>>` may be called again after a conflict.
 template <class Edit>
@@ -29,6 +32,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
   found.folded = copy.object.substr(8);
   found.key = entry_key(copy.space, found.parent, found.folded);
   store::Occasion occasion(context.store, context.locks, context.clock);
+  occasion.deadline = Deadline(context.clock, kMaxSecondsPerChange);
   auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
     auto record = co_await context.store.get(found.key);
     if (!record) co_return record.error();
@@ -38,7 +42,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
-    TreeCommit commit(context.store, copy.space, attempt.commit);
+    TreeCommit commit(attempt, copy.space);
     auto done = co_await commit.begin();
     if (done) done = co_await edit(*entry, attempt.commit);
     if (done) {
@@ -90,6 +94,9 @@ Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy
                                              const std::string& why) const {
   auto edit = [&](Entry& file, store::Commit&) -> Task<store::Result<void>> {
     end_copy(context, CopyStatus::kFailed, file);
+    // As long as its source only while something may still come.
+    file.content = {};
+    file.content.sparse = true;
     file.copy.status_description = why;
     co_return store::Result<void>();
   };

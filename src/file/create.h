@@ -60,7 +60,7 @@ Outcome create_entry(service::Call& call, const Tree& tree, const Path& path, Ma
                                    : concurrency::FileOperation::kListFiles);
     if (!admitted) co_return admitted.error();
     admission = std::move(*admitted);
-    TreeCommit commit(call.store(), tree.space(), attempt.commit);
+    TreeCommit commit(attempt, tree.space());
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     commit.enter(*way);

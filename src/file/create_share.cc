@@ -11,10 +11,7 @@ Outcome create_share(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto properties = decode_new_share(call);
   if (!properties) co_return properties.error();
-  auto kept = co_await lifetime::is_name_kept<Share>(call, lifetime::kShareGraves);
-  if (!kept) co_return kept.error();
-  if (*kept) co_return wire::Error(wire::Code::kShareBeingDeleted);
-  auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
+  auto make = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
     if (share) return wire::Error(wire::Code::kShareAlreadyExists);
     share.emplace();
     share->space = lifetime::new_space();
@@ -25,7 +22,8 @@ Outcome create_share(service::Call& call) {
     headers::encode_changed(reply, share->changed);
     return reply;
   };
-  co_return co_await service::update<Share>(call, share_key(call), decide);
+  co_return co_await lifetime::create_named<Share>(call, lifetime::kShareGraves, share_key(call),
+                                                   wire::Code::kShareBeingDeleted, make);
 }
 
 }  // namespace kyanite::file

@@ -71,7 +71,7 @@ Outcome delete_directory(Call& call) {
     if (auto empty = co_await require_empty(call, *tree, id); !empty) co_return empty.error();
     if (auto marked = co_await mark(call, directory); !marked) co_return marked.error();
     if (auto empty = co_await require_empty(call, *tree, id); !empty) co_return empty.error();
-    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    TreeCommit commit(attempt, tree->space());
     auto done = co_await commit.begin();
     if (done) done = co_await commit.replace(located->way, &directory, nullptr);
     if (!done) co_return service::storage_error(done.error());

@@ -26,7 +26,7 @@ Outcome delete_file(Call& call) {
     const Rules rules{Kind::kFile, concurrency::FileOperation::kDeleteFile};
     const Entry& file = *located->found.entry;
     if (auto passed = check_entry(call, rules, *lease_id, &file); !passed) co_return passed.error();
-    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    TreeCommit commit(attempt, tree->space());
     auto done = co_await commit.begin();
     if (done) done = co_await commit.replace(located->way, &located->found, nullptr);
     if (!done) co_return service::storage_error(done.error());

@@ -68,7 +68,7 @@ auto change_entry(service::Call& call, const Rules& rules, Edit edit)
     admission = std::move(*admitted);
     if (auto passed = check_entry(call, rules, *lease_id, located->found.entry.get()); !passed)
       co_return passed.error();
-    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    TreeCommit commit(attempt, tree->space());
     if (auto begun = co_await commit.begin(); !begun)
       co_return service::storage_error(begun.error());
     Entry entry = *located->found.entry;

@@ -226,7 +226,7 @@ Outcome rename(Call& call, Kind kind) {
     auto admitted = co_await admit(call, *tree, *ends);
     if (!admitted) co_return admitted.error();
     admissions = std::move(*admitted);
-    TreeCommit commit(call.store(), tree->space(), attempt.commit);
+    TreeCommit commit(attempt, tree->space());
     Entry entry = renamed(call, *order, *ends);
     auto done = co_await commit.begin();
     if (done) done = co_await commit_rename(commit, *ends, entry);

@@ -1,4 +1,5 @@
 // Set Share ACL: PUT /{share}?restype=share&comp=acl
+#include "auth/sas.h"
 #include "concurrency/etag.h"
 #include "file/handlers.h"
 #include "file/share.h"
@@ -10,7 +11,8 @@ namespace kyanite::file {
 Outcome set_share_acl(service::Call& call) {
   auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = account::parse_access_policies(*body, "rcwdl");
+  auto policies =
+      account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
   auto edit = [&](Share& share) -> wire::Result<http::Reply> {
     share.policies.clear();

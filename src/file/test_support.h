@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "file/service.h"
+#include "service/deadline.h"
 #include "service/test_service.h"
 
 namespace kyanite::file {
@@ -53,6 +54,7 @@ class TestService {
     call.caller.kind = auth::Caller::Kind::kOwner;
     call.version_text = version;
     call.version = wire::Version::parse(version).value();
+    EXPECT_TRUE(service::set_deadline(call).ok());
     co_return Answer(co_await service::serve_test(call, asked.path));
   }
 

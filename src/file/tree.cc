@@ -185,7 +185,8 @@ Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content
   former.deleting = false;
   if (content_goes_on) {
     const auto guard = before.guard();
-    auto copied = co_await content::copy(store_, commit_, place(), former.content, place(), guard);
+    auto copied =
+        co_await content::copy(store_, commit_, place(), former.content, place(), guard, deadline_);
     if (!copied) co_return copied.error();
     former.content = *copied;
   }

@@ -81,8 +81,13 @@ inline constexpr Generation kThisGeneration = UINT64_MAX;
 // One commit on the tree of a share, being put together.
 class TreeCommit {
  public:
-  TreeCommit(store::Store& store, store::SpaceId space, store::Commit& commit)
-      : store_(store), space_(space), commit_(commit) {}
+  // Keeping what a snapshot shows of a large file may take long: kTimeout when it takes longer than
+  // the attempt may.
+  TreeCommit(store::Attempt& attempt, store::SpaceId space)
+      : store_(attempt.occasion().store()),
+        space_(space),
+        deadline_(attempt.occasion().deadline),
+        commit_(attempt.commit) {}
 
   // Reads what all changes of the tree depend on. To be called first.
   Task<store::Result<void>> begin();
@@ -113,6 +118,7 @@ class TreeCommit {
 
   store::Store& store_;
   const store::SpaceId space_;
+  const Deadline deadline_;
   ShareState state_;
   store::Commit& commit_;
 };

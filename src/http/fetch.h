@@ -49,10 +49,11 @@ class Fetcher {
   using Lines = std::vector<std::pair<std::string, std::string>>;
   virtual ~Fetcher() = default;
   // Sends GET with these headers beside the usual ones and follows redirects. Headers go with every
-  // hop, those in `credentials` only to the URL's own origin and only over TLS. May be called on
-  // any thread; resumes the caller's executor.
+  // hop, those in `credentials` only to the URL's own origin and only over TLS. What there is to
+  // share is shared between accounts. May be called on any thread; resumes the caller's executor.
   virtual Task<Result<std::unique_ptr<Fetched>, FetchError>> get(Url url, Lines headers,
-                                                                 Lines credentials) = 0;
+                                                                 Lines credentials,
+                                                                 std::string account) = 0;
 };
 
 }  // namespace kyanite::http

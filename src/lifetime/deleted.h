@@ -43,9 +43,24 @@ struct Deleted {
 struct Graves {
   store::Family deleted;  // partition: name, row: instant of deletion
   store::Family dead;
+  store::Family kept;  // partition: name
 };
-inline constexpr Graves kContainerGraves{kDeletedContainersFamily, kDeadContainersFamily};
-inline constexpr Graves kShareGraves{kDeletedSharesFamily, kDeadSharesFamily};
+inline constexpr Graves kContainerGraves{kDeletedContainersFamily, kDeadContainersFamily,
+                                         kKeptContainersFamily};
+inline constexpr Graves kShareGraves{kDeletedSharesFamily, kDeadSharesFamily, kKeptSharesFamily};
+
+// Says until when the last deletion of a name keeps it. Whoever takes the name is guarded by it, so
+// that nothing can be created and deleted unnoticed meanwhile.
+struct KeptName {
+  Time free;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, free);
+  }
+};
+inline store::Key kept_key(std::string_view account, const Graves& graves, std::string_view name) {
+  return store::Key(directory_space(account), graves.kept, name);
+}
 
 store::Key deleted_key(std::string_view account, const Graves& graves, std::string_view name,
                        Time deleted);
@@ -90,16 +105,30 @@ Task<wire::Result<std::vector<Deletion<T>>>> deletions_of_name(service::Call& ca
   co_return std::move(*deletions);
 }
 
-// Whether a deleted thing still keeps the addressed name.
-template <class T>
-Task<wire::Result<bool>> is_name_kept(service::Call& call, const Graves& graves) {
-  if (call.settings().deletion_window_s == 0) co_return false;
-  auto deletions = co_await deletions_of_name<T>(call, graves);
-  if (!deletions) co_return deletions.error();
-  for (const auto& deletion : *deletions) {
-    if (call.now < deletion.deleted.name_free) co_return true;
-  }
-  co_return false;
+// Creates the addressed thing, unless a deleted one still keeps its name: `kept` is the error then.
+// `make(std::optional<T>&)` sees what there is and returns the reply, as in update().
+template <class T, class Make>
+Task<wire::Result<http::Reply>> create_named(service::Call& call, const Graves& graves,
+                                             store::Key key, wire::Code kept, Make make) {
+  const auto name_key = kept_key(call.target.account, graves, call.target.container);
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
+    store::Commit& commit = attempt.commit;
+    auto loaded = co_await service::load<T>(call, key);
+    if (!loaded) co_return loaded.error();
+    commit.expect(key, loaded->record);
+    if (call.settings().deletion_window_s > 0) {
+      auto name = co_await service::load<KeptName>(call, name_key);
+      if (!name) co_return name.error();
+      if (name->value && call.now < name->value->free && !loaded->value)
+        co_return wire::Error(kept);
+      commit.expect(name_key, name->record);
+    }
+    wire::Result<http::Reply> reply = make(loaded->value);
+    if (!reply) co_return reply;
+    commit.put(key, service::to_record(*loaded->value));
+    co_return std::move(reply);
+  };
+  co_return co_await store::transact(call, key, decide);
 }
 
 // Adds to the commit what the deletion of the addressed thing leaves: something that can come back,
@@ -120,6 +149,9 @@ void leave_remains(const service::Call& call, const Graves& graves, const T& val
   const auto key = deleted_key(account, graves, name, call.now);
   commit.expect_absent(key);
   commit.put(key, service::to_record(deleted));
+  if (window_s > 0)
+    commit.writes.push_back(
+        {kept_key(account, graves, name), service::to_record(KeptName{deleted.name_free})});
 }
 
 // Brings back the deletion of the addressed name that clients call `version`. `missing` when there
@@ -130,7 +162,7 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
                                         std::string_view version, wire::Code missing,
                                         wire::Code exists, Reply reply) {
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
-    auto current = co_await load<T>(call, key);
+    auto current = co_await service::load<T>(call, key);
     if (!current) co_return current.error();
     if (current->value) co_return wire::Error(exists);
     auto deletions = co_await deletions_of_name<T>(call, graves);
@@ -147,6 +179,9 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
     commit.expect(chosen->key, chosen->record);
     commit.put(key, service::to_record(chosen->deleted.value));
     commit.remove(chosen->key);
+    // What is there keeps its name itself.
+    commit.writes.push_back(
+        {kept_key(call.target.account, graves, call.target.container), nullptr});
     co_return std::move(answer);
   };
   co_return co_await store::transact(call, key, decide);
@@ -165,8 +200,18 @@ Task<store::Result<void>> bury_overdue(store::Store& store, std::string_view acc
     store::Commit commit;
     commit.expect(deletion.key, deletion.record);
     commit.remove(deletion.key);
-    commit.writes.push_back(
-        bury(account, graves.dead, deletion.key.partition(), deletion.deleted.value.space, now));
+    const std::string name = deletion.key.partition();
+    commit.writes.push_back(bury(account, graves.dead, name, deletion.deleted.value.space, now));
+    // Unless a later deletion keeps it.
+    const auto name_key = kept_key(account, graves, name);
+    auto kept = co_await store.get(name_key);
+    if (!kept) co_return kept.error();
+    if (*kept != nullptr) {
+      const auto value = store::decode<KeptName>((*kept)->value);
+      if (!value) co_return store::Error::kCorrupt;
+      commit.expect(name_key, *kept);
+      if (value->free <= now) commit.remove(name_key);
+    }
     // Restored meanwhile: not overdue after all.
     auto done = co_await store.commit(std::move(commit));
     if (!done && done.error() != store::Error::kConflict) co_return done.error();

@@ -16,15 +16,17 @@ inline constexpr store::Family kDeadContainersFamily =
     'D';  // partition: container name, row: incarnation id
 inline constexpr store::Family kDeletedContainersFamily =
     'd';  // partition: container name, row: instant of deletion; can be restored
-inline constexpr store::Family kPendingCopiesFamily = 'Y';  // partition: copy id
-inline constexpr store::Family kTablesFamily = 'T';         // partition: table name in lower case
-inline constexpr store::Family kDeadTablesFamily = 't';     // the same; row: incarnation
-inline constexpr store::Family kQueuesFamily = 'Q';         // partition: queue name
+inline constexpr store::Family kKeptContainersFamily = 'n';  // partition: container name
+inline constexpr store::Family kPendingCopiesFamily = 'Y';   // partition: copy id
+inline constexpr store::Family kTablesFamily = 'T';          // partition: table name in lower case
+inline constexpr store::Family kDeadTablesFamily = 't';      // the same; row: incarnation
+inline constexpr store::Family kQueuesFamily = 'Q';          // partition: queue name
 inline constexpr store::Family kDeadQueuesFamily = 'q';  // partition: queue name, row: incarnation
 inline constexpr store::Family kSharesFamily = 'S';      // partition: share name
 inline constexpr store::Family kDeadSharesFamily = 's';  // partition: share name, row: incarnation
 inline constexpr store::Family kDeletedSharesFamily =
     'f';  // partition: share name, row: instant of deletion; can be restored
+inline constexpr store::Family kKeptSharesFamily = 'N';         // partition: share name
 inline constexpr store::Family kPendingFileCopiesFamily = 'y';  // partition: copy id
 
 // Derived from the name, so that it needs no record of its own.

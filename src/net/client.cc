@@ -114,11 +114,13 @@ struct Client::State {
         shard(timeouts_of(options)) {}
 
   Task<Fetch<std::unique_ptr<http::Fetched>>> get(Url url, const Lines& headers,
-                                                  const Lines& credentials);
+                                                  const Lines& credentials,
+                                                  const std::string& account);
   Task<Fetch<std::unique_ptr<Exchange>>> ask(const Url& url, const Lines& headers,
-                                             const Lines& credentials, int64_t deadline_ms);
-  Task<Fetch<std::vector<Address>>> find_addresses(const Url& url);
-  Task<Lookups::Found> look_up(const Url& url);
+                                             const Lines& credentials, const std::string& account,
+                                             int64_t deadline_ms);
+  Task<Fetch<std::vector<Address>>> find_addresses(const Url& url, const std::string& account);
+  Task<Lookups::Found> look_up(const Url& url, const std::string& account);
   FetchError not_found(const Url& url, Lookups::Error why);
   Fetch<std::unique_ptr<Exchange>> connect(const Address& address, const Url& url,
                                            int64_t deadline_ms);
@@ -338,11 +340,11 @@ Detached Client::State::cut_all() {
 }
 
 // A numeric address is itself; only a name has to be looked up.
-Task<Lookups::Found> Client::State::look_up(const Url& url) {
+Task<Lookups::Found> Client::State::look_up(const Url& url, const std::string& account) {
   if (auto numeric = resolve_numeric(url.host, url.port)) co_return std::move(*numeric);
   if (stopping) co_return Lookups::Error::kLate;
   begin_watch();
-  co_return co_await lookups.find(url.host, url.port, shard.loop.now_ms());
+  co_return co_await lookups.find(url.host, url.port, account, shard.loop.now_ms());
 }
 
 FetchError Client::State::not_found(const Url& url, Lookups::Error why) {
@@ -359,8 +361,9 @@ FetchError Client::State::not_found(const Url& url, Lookups::Error why) {
   CHECK(false);
 }
 
-Task<Fetch<std::vector<Address>>> Client::State::find_addresses(const Url& url) {
-  auto found = co_await look_up(url);
+Task<Fetch<std::vector<Address>>> Client::State::find_addresses(const Url& url,
+                                                                const std::string& account) {
+  auto found = co_await look_up(url, account);
   if (!found) co_return not_found(url, found.error());
   if (options.allow_private) co_return std::move(*found);
   std::vector<Address> allowed;
@@ -394,8 +397,9 @@ Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, 
 // Connects to the first address that lets it, sends the request and receives the head of the reply.
 Task<Fetch<std::unique_ptr<Exchange>>> Client::State::ask(const Url& url, const Lines& headers,
                                                           const Lines& credentials,
+                                                          const std::string& account,
                                                           int64_t deadline_ms) {
-  auto addresses = co_await find_addresses(url);
+  auto addresses = co_await find_addresses(url, account);
   if (!addresses) co_return addresses.error();
   const std::string request = request_head(url, headers, credentials);
   FetchError last{FetchError::kUnreachable, "The copy source cannot be connected to."};
@@ -418,12 +422,14 @@ Task<Fetch<std::unique_ptr<Exchange>>> Client::State::ask(const Url& url, const 
 }
 
 Task<Fetch<std::unique_ptr<http::Fetched>>> Client::State::get(Url url, const Lines& headers,
-                                                               const Lines& credentials) {
+                                                               const Lines& credentials,
+                                                               const std::string& account) {
   const Url first = url;
   const int64_t deadline_ms = shard.loop.now_ms() + options.whole.count();
   for (int hops = 0; hops <= options.max_redirects; ++hops) {
     const bool trusted = url.secure && url.same_origin(first);
-    auto exchange = co_await ask(url, headers, trusted ? credentials : Lines(), deadline_ms);
+    auto exchange =
+        co_await ask(url, headers, trusted ? credentials : Lines(), account, deadline_ms);
     if (!exchange) co_return exchange.error();
     const http::ReplyHead& head = (*exchange)->head;
     if (!is_redirect(head.status)) {
@@ -470,7 +476,8 @@ void Client::stop() {
 
 ClientMetrics Client::metrics() const { return {state_->fetches, state_->refused}; }
 
-Task<Fetch<std::unique_ptr<http::Fetched>>> Client::get(Url url, Lines headers, Lines credentials) {
+Task<Fetch<std::unique_ptr<http::Fetched>>> Client::get(Url url, Lines headers, Lines credentials,
+                                                        std::string account) {
   State& state = *state_;
   if (state.stopping) co_return FetchError{FetchError::kBusy, "This server stops."};
   if (state.fetches.fetch_add(1) >= state.options.max_at_once) {
@@ -478,7 +485,7 @@ Task<Fetch<std::unique_ptr<http::Fetched>>> Client::get(Url url, Lines headers, 
     ++state.refused;
     co_return FetchError{FetchError::kBusy, "This server is reading from too many others."};
   }
-  auto fetched = co_await state.on_loop(state.get(std::move(url), headers, credentials));
+  auto fetched = co_await state.on_loop(state.get(std::move(url), headers, credentials, account));
   if (!fetched) --state.fetches;
   co_return fetched;
 }

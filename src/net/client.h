@@ -46,7 +46,8 @@ class Client final : public http::Fetcher {
   ~Client() override;
 
   Task<Result<std::unique_ptr<http::Fetched>, http::FetchError>> get(http::Url url, Lines headers,
-                                                                     Lines credentials) override;
+                                                                     Lines credentials,
+                                                                     std::string account) override;
 
   // Ends what is being fetched, and all later fetches, with kBusy. From any thread.
   void stop();

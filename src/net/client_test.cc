@@ -100,7 +100,7 @@ class ClientTest : public ::testing::Test {
  private:
   Task<std::string> fetch_all(http::Url from, http::Fetcher::Lines headers,
                               http::Fetcher::Lines credentials) {
-    auto fetched = co_await client_->get(from, headers, credentials);
+    auto fetched = co_await client_->get(from, headers, credentials, "account");
     if (!fetched) co_return "error " + std::to_string(fetched.error().kind);
     std::string out = std::to_string((*fetched)->status()) + " ";
     while (true) {
@@ -243,7 +243,7 @@ TEST_F(ClientTest, FetchesOnlySoMuchAtOnce) {
   options_.max_at_once = 1;
   create();
   CannedServer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-  auto one = RunLoop::run(client_->get(url(server.port, "/"), {}, {}));
+  auto one = RunLoop::run(client_->get(url(server.port, "/"), {}, {}, "account"));
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(fetch(url(server.port, "/")), error(FetchError::kBusy));
   one = FetchError{FetchError::kBusy, ""};  // Drops the reply.
@@ -313,7 +313,7 @@ TEST_F(ClientTest, StopsWhileANameIsLookedUp) {
 TEST_F(ClientTest, StopsWhatWaits) {
   CannedServer halting("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
                        CannedServer::Then::kHold);
-  auto fetched = RunLoop::run(client_->get(url(halting.port, "/"), {}, {}));
+  auto fetched = RunLoop::run(client_->get(url(halting.port, "/"), {}, {}, "account"));
   ASSERT_TRUE(fetched.ok());
   std::thread stopper([this] { client_->stop(); });
   auto chunk = RunLoop::run((*fetched)->next());

@@ -20,6 +20,8 @@ namespace {
 // One who asked. Lives in the coroutine that waits.
 struct Asker {
   uint16_t port;
+  std::string host;
+  std::string account;
   int64_t deadline_ms;
   Pending<Lookups::Found> found;
 };
@@ -37,41 +39,84 @@ Lookups::Found with_port(Lookups::Found found, uint16_t port) {
   for (Address& address : *found) address.set_port(port);
   return found;
 }
+
+// Whether somebody who has `held` of `limit` things, of which `used` are taken, may have one more:
+// the first if there is one, others if no fewer than those stay free.
+bool may_have_more(size_t held, size_t used, size_t limit) {
+  if (used >= limit) return false;
+  return held == 0 || held + 1 <= limit - used - 1;
+}
 }  // namespace
 
 struct Lookups::State {
-  explicit State(Resolve how) : resolve(std::move(how)) {}
+  State(Limits allowed, Resolve how) : limits(allowed), resolve(std::move(how)) {}
 
   static void run(const std::shared_ptr<State>& state);
   void start_thread(const std::shared_ptr<State>& self);
-  bool add(Asker& asker, const std::string& host, const Limits& limits,
-           const std::shared_ptr<State>& self);
+  bool add(Asker& asker, const std::shared_ptr<State>& self);
+  bool has_thread_for(const std::string& account) const;
+  bool has_place_for(const std::string& account) const;
+  const Asker* next_to_ask() const;
 
+  const Limits limits;
   const Resolve resolve;
   std::mutex mutex;  // Guards what follows.
   std::condition_variable work;
   std::map<std::string, QuestionPtr, std::less<>> questions;  // Open ones, by name.
   std::deque<QuestionPtr> queue;                              // Those that wait for a thread.
+  std::map<std::string, size_t, std::less<>> running;         // Names being looked up, by account.
   size_t threads = 0;
   size_t idle = 0;
   bool stopping = false;
 };
+
+bool Lookups::State::has_thread_for(const std::string& account) const {
+  size_t busy = 0;
+  for (const auto& [each, count] : running) busy += count;
+  const auto own = running.find(account);
+  return may_have_more(own == running.end() ? 0 : own->second, busy, limits.threads);
+}
+
+bool Lookups::State::has_place_for(const std::string& account) const {
+  const auto own = std::count_if(queue.begin(), queue.end(), [&](const QuestionPtr& question) {
+    return question->askers.front()->account == account;
+  });
+  return may_have_more(static_cast<size_t>(own), queue.size(), limits.waiting);
+}
+
+// The first who waits for a thread that may have one; null when there is nobody.
+const Asker* Lookups::State::next_to_ask() const {
+  for (const auto& question : queue) {
+    for (const Asker* asker : question->askers) {
+      if (has_thread_for(asker->account)) return asker;
+    }
+  }
+  return nullptr;
+}
 
 // A thread: one question after the other.
 void Lookups::State::run(const std::shared_ptr<State>& state) {
   std::unique_lock lock(state->mutex);
   while (true) {
     ++state->idle;
-    state->work.wait(lock, [&] { return state->stopping || !state->queue.empty(); });
+    const Asker* first = nullptr;
+    state->work.wait(lock, [&] {
+      first = state->next_to_ask();
+      return state->stopping || first != nullptr;
+    });
     --state->idle;
     if (state->stopping) return;
-    const QuestionPtr question = std::move(state->queue.front());
-    state->queue.pop_front();
+    const QuestionPtr question = state->questions.at(first->host);
+    const std::string account = first->account;
+    std::erase(state->queue, question);
+    ++state->running[account];
     question->asked = true;
     lock.unlock();
     auto resolved = state->resolve(question->host, 0);
     const Found found = resolved ? Found(std::move(*resolved)) : Found(Error::kUnknown);
     lock.lock();
+    if (--state->running[account] == 0) state->running.erase(account);
+    state->work.notify_all();  // Others may have their turn now.
     state->questions.erase(question->host);
     const std::list<Asker*> askers = std::move(question->askers);
     lock.unlock();
@@ -88,20 +133,21 @@ void Lookups::State::start_thread(const std::shared_ptr<State>& self) {
 }
 
 // False when too many wait.
-bool Lookups::State::add(Asker& asker, const std::string& host, const Limits& limits,
-                         const std::shared_ptr<State>& self) {
+bool Lookups::State::add(Asker& asker, const std::shared_ptr<State>& self) {
   std::lock_guard lock(mutex);
-  const auto known = questions.find(host);
+  const auto known = questions.find(asker.host);
   if (known != questions.end()) {
     known->second->askers.push_back(&asker);
+    work.notify_one();  // It may have a thread where those who asked before may not.
     return true;
   }
-  const bool at_once = queue.size() < idle || threads < limits.threads;
-  if (!at_once && queue.size() >= limits.waiting) return false;
+  const bool at_once =
+      (queue.size() < idle || threads < limits.threads) && has_thread_for(asker.account);
+  if (!at_once && !has_place_for(asker.account)) return false;
   auto question = std::make_shared<Question>();
-  question->host = host;
+  question->host = asker.host;
   question->askers.push_back(&asker);
-  questions.emplace(host, question);
+  questions.emplace(asker.host, question);
   queue.push_back(std::move(question));
   if (queue.size() > idle && threads < limits.threads) start_thread(self);
   work.notify_one();
@@ -109,7 +155,7 @@ bool Lookups::State::add(Asker& asker, const std::string& host, const Limits& li
 }
 
 Lookups::Lookups(Limits limits, Resolve resolve)
-    : limits_(limits), state_(std::make_shared<State>(std::move(resolve))) {}
+    : state_(std::make_shared<State>(limits, std::move(resolve))) {}
 
 Lookups::~Lookups() {
   CHECK(!anyone_waits());
@@ -118,9 +164,11 @@ Lookups::~Lookups() {
   state_->work.notify_all();
 }
 
-Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, int64_t now_ms) {
-  Asker asker{port, now_ms + limits_.longest.count(), {}};
-  if (!state_->add(asker, host, limits_, state_)) co_return Error::kBusy;
+Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, std::string account,
+                                   int64_t now_ms) {
+  Asker asker{
+      port, std::move(host), std::move(account), now_ms + state_->limits.longest.count(), {}};
+  if (!state_->add(asker, state_)) co_return Error::kBusy;
   co_return co_await asker.found;
 }
 

@@ -1,6 +1,7 @@
 // Names to addresses, for connections made from here. The system's lookup blocks for as long as
 // name servers keep silent, so it has threads of its own: a name that nobody answers for costs one
-// of these its time, and no other work.
+// of these its time, and no other work. Accounts share the threads and the places to wait: one may
+// have more of them as long as no fewer stay free.
 #pragma once
 
 #include <chrono>
@@ -42,14 +43,13 @@ class Lookups {
 
   // The addresses of the name, with this port. Those who ask for one name at the same time share
   // one answer. Resumes the caller's executor.
-  Task<Found> find(std::string host, uint16_t port, int64_t now_ms);
+  Task<Found> find(std::string host, uint16_t port, std::string account, int64_t now_ms);
   // Tells those whose time is over so. To be called again and again while anyone waits.
   void expire(int64_t now_ms);
   bool anyone_waits() const;
 
  private:
   struct State;
-  const Limits limits_;
   const std::shared_ptr<State> state_;  // Shared with the threads.
 };
 

@@ -60,17 +60,22 @@ class LookupsTest : public testing::Test {
     }
     return "";
   }
+  // On behalf of an account of the same name, unless the test says of whom.
   Started<Lookups::Found> ask(std::string host, uint16_t port = 1, int64_t now_ms = 0) {
-    return Started<Lookups::Found>(lookups_.find(std::move(host), port, now_ms));
+    return Started<Lookups::Found>(lookups_.find(host, port, host, now_ms));
+  }
+  Started<Lookups::Found> ask_for(Lookups& lookups, std::string account, std::string host) {
+    return Started<Lookups::Found>(lookups.find(std::move(host), 1, std::move(account), 0));
   }
   static std::string join(Started<Lookups::Found>& asked) {
     return told(RunLoop::run(asked.join()));
   }
 
   std::shared_ptr<Names> names_ = std::make_shared<Names>();
-  Lookups lookups_{
-      {.threads = 2, .waiting = 2, .longest = milliseconds(100)},
-      [names = names_](const std::string& host, uint16_t) { return names->resolve(host); }};
+  const Lookups::Resolve resolve_ = [names = names_](const std::string& host, uint16_t) {
+    return names->resolve(host);
+  };
+  Lookups lookups_{{.threads = 2, .waiting = 2, .longest = milliseconds(100)}, resolve_};
 };
 
 TEST_F(LookupsTest, AnswersWithThePortAskedFor) {
@@ -114,6 +119,33 @@ TEST_F(LookupsTest, RefusesMoreNamesThanItsLimits) {
   names_->answer("all");
   for (auto* each : {&first, &second, &third, &fourth}) EXPECT_EQ(join(*each), "port 1");
   EXPECT_EQ(join(shared), "port 9");
+}
+
+TEST_F(LookupsTest, OneAccountTakesNeitherAllThreadsNorAllPlaces) {
+  Lookups lookups({.threads = 4, .waiting = 6, .longest = milliseconds(100)}, resolve_);
+  std::vector<Started<Lookups::Found>> slow;
+  for (const char* host : {"s1", "s2"}) {
+    slow.push_back(ask_for(lookups, "greedy", host));
+    names_->wait_until_asked(host);
+  }
+  for (const char* host : {"s3", "s4", "s5", "s6"})
+    slow.push_back(ask_for(lookups, "greedy", host));
+  // Of the four that wait, three are a half of the places.
+  EXPECT_EQ(join(slow[5]), "busy");
+  names_->answer("quick");
+  names_->answer("s3");
+  auto quick = ask_for(lookups, "modest", "quick");
+  EXPECT_EQ(join(quick), "port 1");
+  // Nor does it keep others from a name that it asked for first.
+  auto shared = ask_for(lookups, "modest", "s3");
+  EXPECT_EQ(join(shared), "port 1");
+  EXPECT_EQ(join(slow[2]), "port 1");
+  {
+    std::lock_guard lock(names_->mutex);
+    EXPECT_EQ(names_->asked.count("s4"), 0u);
+  }
+  names_->answer("all");
+  for (const size_t i : {0, 1, 3, 4}) EXPECT_EQ(join(slow[i]), "port 1");
 }
 
 TEST_F(LookupsTest, EveryWaitEnds) {

@@ -171,7 +171,7 @@ TEST_F(TlsTest, ClientsReadFromThoseTheyTrust) {
     EXPECT_TRUE(client.ok());
     const auto url =
         http::parse_url("https://" + host + ":" + std::to_string(server.port) + "/headers");
-    auto fetched = RunLoop::run((*client)->get(*url, {}, {}));
+    auto fetched = RunLoop::run((*client)->get(*url, {}, {}, "account"));
     if (!fetched) return "error " + std::to_string(fetched.error().kind);
     auto body = RunLoop::run((*fetched)->next());
     return body ? std::string(body->view()) : std::string("no body");

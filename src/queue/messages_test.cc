@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -40,7 +41,13 @@ class FailingStore final : public store::MemoryStore {
 
 class MessagesTest : public testing::Test {
  protected:
-  Messages messages() { return {occasion, kSpace, indexes.of(kSpace)}; }
+  // Each thread has an occasion of its own, for one operation after the other.
+  store::Occasion& occasion() {
+    thread_local std::optional<store::Occasion> mine;
+    mine.emplace(store, locks, date);
+    return *mine;
+  }
+  Messages messages() { return {occasion(), kSpace, indexes.of(kSpace)}; }
   wire::Result<Standing> put_one(std::string text, Time now = kStart) {
     return RunLoop::run(put(messages(), std::move(text), now, 0, kNever));
   }
@@ -59,8 +66,7 @@ class MessagesTest : public testing::Test {
 
   FailingStore store;
   store::KeyedLocks locks;
-  ManualClock clock{kStart};
-  store::Occasion occasion{store, locks, clock};
+  ManualClock date{kStart};
   Indexes indexes;
 };
 
@@ -152,8 +158,9 @@ TEST_F(MessagesTest, ConflictIsDecidedAgain) {
 // Another process, or an index that went wrong: guards decide, the index is repaired.
 TEST_F(MessagesTest, TwoIndexesNeverHandOutTheSameMessage) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(put_one(std::to_string(i)));
-  const Messages first{occasion, kSpace, std::make_shared<Index>()};
-  const Messages second{occasion, kSpace, std::make_shared<Index>()};
+  store::Occasion one(store, locks, date);
+  const Messages first{one, kSpace, std::make_shared<Index>()};
+  const Messages second{one, kSpace, std::make_shared<Index>()};
   EXPECT_EQ(RunLoop::run(peek(first, kStart, 32)).value().size(), 10u);
   EXPECT_EQ(RunLoop::run(peek(second, kStart, 32)).value().size(), 10u);
   EXPECT_EQ(RunLoop::run(take(first, kStart, 30, 4)).value().size(), 4u);
@@ -226,7 +233,7 @@ TEST_F(MessagesTest, ManyProducersAndConsumers) {
       free = after_seconds(time, 1);
     }
   }
-  const Time end = after_seconds({clock.load()}, 100);
+  const Time end = after_seconds(Time{clock.load()}, 100);
   EXPECT_TRUE(texts(1, end).empty());
   EXPECT_EQ(RunLoop::run(count_messages(messages(), end)).value(), 0u);
   forget_all();

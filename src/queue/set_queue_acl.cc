@@ -1,4 +1,5 @@
 // Set Queue ACL: PUT /{queue}?comp=acl
+#include "auth/sas.h"
 #include "queue/handlers.h"
 #include "queue/queue.h"
 #include "transfer/body.h"
@@ -8,7 +9,8 @@ namespace kyanite::queue {
 Outcome set_queue_acl(service::Call& call) {
   auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = account::parse_access_policies(*body, "raup");
+  auto policies =
+      account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
   co_return co_await update_queue(call, [&](Queue& queue) {
     queue.policies.clear();

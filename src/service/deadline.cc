@@ -10,6 +10,7 @@ namespace kyanite::service {
 namespace {
 
 constexpr uint64_t kMegabyte = 1024 * 1024;
+constexpr int64_t kDownloadSecondsPerMegabyte = 120;
 // A bound of our own, for bodies of unknown length.
 constexpr int64_t kMaxTransferSeconds = int64_t{24} * 3600;
 
@@ -33,7 +34,11 @@ wire::Result<void> set_deadline(Call& call) {
 
 void allow_seconds(Call& call, int64_t most_s) {
   const int64_t allowed_s = call.asked_s == 0 ? most_s : std::min(call.asked_s, most_s);
-  call.deadline = {&call.context.clock, after_seconds(call.now, allowed_s)};
+  if (call.deadline.is_set()) {
+    call.deadline.allow_seconds(allowed_s);
+  } else {
+    call.deadline = Deadline(call.context.clock, allowed_s);
+  }
 }
 
 void allow_transfer(Call& call, std::optional<uint64_t> bytes) {
@@ -44,6 +49,13 @@ void allow_transfer(Call& call, std::optional<uint64_t> bytes) {
     most_s = std::min(most_s, megabytes * minutes_per_megabyte * 60);
   }
   allow_seconds(call, static_cast<int64_t>(most_s));
+}
+
+Deadline download_deadline(const Call& call, uint64_t bytes) {
+  Deadline deadline = call.deadline.is_set() ? call.deadline : Deadline(call.context.clock, 0);
+  const auto megabytes = static_cast<int64_t>(bytes / kMegabyte + 1);
+  deadline.allow_seconds(megabytes * kDownloadSecondsPerMegabyte);
+  return deadline;
 }
 
 }  // namespace kyanite::service

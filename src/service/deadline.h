@@ -3,7 +3,8 @@
 // request ends with 500 OperationTimedOut, or with what it has got where that can be continued.
 //
 // Nobody watches the time of a request from outside: what waits, scans, copies or tries again asks
-// Call::deadline. What is committed stays so, and is answered as done however late.
+// Call::deadline. What is committed stays so, and is answered as done however late. Setting the
+// server's date neither ends a request nor gives it time.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,9 @@ void allow_seconds(Call& call, int64_t most_s);
 // For those that receive so many bytes, or copy them from somewhere: minutes for each megabyte.
 // Nothing: nobody knows how many.
 void allow_transfer(Call& call, std::optional<uint64_t> bytes);
+
+// Until when a reply with so many bytes of content may be sent: two minutes for each megabyte from
+// the beginning of the request on. What its client asked for is the time until the reply begins.
+Deadline download_deadline(const Call& call, uint64_t bytes);
 
 }  // namespace kyanite::service

@@ -23,7 +23,7 @@ struct Value {
 
 // After how many seconds the call's time is over.
 int64_t seconds(const Call& call) {
-  return (call.deadline.until.ticks - call.now.ticks) / kTicksPerSecond;
+  return (call.deadline.date().ticks - call.now.ticks) / kTicksPerSecond;
 }
 
 TEST(Deadlines, AreWhatIsAskedForUpToTheMost) {
@@ -96,6 +96,32 @@ TEST(Deadlines, EndTries) {
   EXPECT_EQ(loser.decisions, 2);
   EXPECT_EQ(ended.error().code, wire::Code::kOperationTimedOut);
   EXPECT_EQ(ended.error().status, 500);
+}
+
+TEST(Deadlines, DoNotMoveWithTheDate) {
+  TestContext around;
+  TestCall test(around, "timeout=5");
+  ASSERT_TRUE(set_deadline(test.call).ok());
+  const Time began = around.clock.now();
+  around.clock.set(after_seconds(began, 3600));
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.set(after_seconds(began, -3600));
+  around.clock.advance_seconds(4);
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.advance_seconds(1);
+  EXPECT_TRUE(test.call.deadline.over());
+}
+
+TEST(Deadlines, ArePutOffFromWhereTheyBegan) {
+  TestContext around;
+  TestCall test(around);
+  ASSERT_TRUE(set_deadline(test.call).ok());
+  around.clock.advance_seconds(40);
+  allow_seconds(test.call, 60);
+  around.clock.advance_seconds(19);
+  EXPECT_FALSE(test.call.deadline.over());
+  around.clock.advance_seconds(1);
+  EXPECT_TRUE(test.call.deadline.over());
 }
 
 TEST(Deadlines, OrTheirNumberEndsTries) {

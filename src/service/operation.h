@@ -40,7 +40,8 @@ struct Operation {
     std::string_view value;  // Empty: any value.
   } query_selector = {};
 
-  bool reads() const { return method == "GET" || method == "HEAD"; }
+  // Whether it changes nothing. A query of a blob's contents is sent as a POST for its body alone.
+  bool reads() const { return method == "GET" || method == "HEAD" || comp == "query"; }
 };
 
 // The row for this request: rows are tried in order, the first that fits wins.

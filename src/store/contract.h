@@ -354,7 +354,7 @@ TEST_P(StoreContract, AScanEndsWhenItIsToldTo) {
 TEST_P(StoreContract, AScanObeysItsDeadline) {
   ASSERT_EQ(put(key("a"), "v"), "ok");
   ManualClock clock(Time::from_unix_seconds(1'600'000'000));
-  const Deadline deadline{&clock, after_seconds(clock.now(), 30)};
+  const Deadline deadline(clock, 30);
   int seen = 0;
   const auto all = [&](const View::Cursor&) -> Result<bool> { return ++seen > 0; };
   EXPECT_TRUE(RunLoop::run(scan(store_, Range::rows(7, 'r', "p"), all, deadline)).ok());

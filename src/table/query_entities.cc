@@ -35,8 +35,7 @@ class PageWriter {
         ranges_(std::move(ranges)),
         shape_{query.metadata, call.endpoint, call.target.account, call.target.container,
                query.select},
-        deadline_(after_seconds(call.now, kMaxSecondsPerPage)) {
-    if (call.deadline.clock != nullptr) deadline_ = std::min(deadline_, call.deadline.until);
+        deadline_(call.context.clock, kMaxSecondsPerPage) {
     wire::JsonWriter json(body_);
     json.begin_object();
     if (query.metadata != Metadata::kNone)
@@ -52,7 +51,7 @@ class PageWriter {
   store::Result<void> turn(const store::View& view) {
     now_ = kept_;
     rows_.clear();
-    began_ = call_.context.clock.now();
+    began_ = call_.context.clock.moment();
     for (size_t looked = now_.looked_at; now_.range < ranges_.size(); ++now_.range) {
       store::Range range = ranges_[now_.range];
       if (!now_.from.empty()) range.from = std::exchange(now_.from, {});
@@ -71,7 +70,7 @@ class PageWriter {
     return {};
   }
   void keep() {
-    now_.looked += call_.context.clock.now().ticks - began_.ticks;
+    now_.looked += call_.context.clock.moment().ticks - began_.ticks;
     kept_ = std::move(now_);
     body_ += rows_;
   }
@@ -136,22 +135,22 @@ class PageWriter {
   bool is_full() const {
     if (now_.written == query_.most || body_.size() + rows_.size() > kMaxBytesPerPage) return true;
     if (now_.looked_at == 0 || now_.looked_at % kRowsBetweenClockReads != 0) return false;
-    const Time now = call_.context.clock.now();
-    return now >= deadline_ ||
-           now_.looked + now.ticks - began_.ticks >= kMaxSecondsOfLooking * kTicksPerSecond;
+    const int64_t took = call_.context.clock.moment().ticks - began_.ticks;
+    return deadline_.over() || call_.deadline.over() ||
+           now_.looked + took >= kMaxSecondsOfLooking * kTicksPerSecond;
   }
 
   const Call& call_;
   const EntityQuery& query_;
   const std::vector<store::Range> ranges_;
   const EntityShape shape_;
-  Time deadline_;
+  const Deadline deadline_;  // of the page; the request has its own
   std::string body_;
   Progress kept_;
 
   // Of the turn under way.
   Progress now_;
-  Time began_;
+  Moment began_;
   std::string rows_;
   Row row_;
 };

@@ -1,4 +1,5 @@
 // Set Table ACL: PUT /{table}?comp=acl
+#include "auth/sas.h"
 #include "table/handlers.h"
 #include "table/table.h"
 #include "transfer/body.h"
@@ -8,7 +9,8 @@ namespace kyanite::table {
 Outcome set_table_acl(service::Call& call) {
   auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
-  auto policies = account::parse_access_policies(*body, "raud");
+  auto policies =
+      account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
   auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
     if (!table) return wire::Error(wire::Code::kResourceNotFound);

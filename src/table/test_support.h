@@ -32,7 +32,7 @@ class TableFixture : public testing::Test {
     service::Call call(request, *context_);
     call.query = wire::Query::parse(query).value();
     call.now = context_->clock.now();
-    if (timeout_s_ > 0) call.deadline = {&context_->clock, after_seconds(call.now, timeout_s_)};
+    if (timeout_s_ > 0) call.deadline = Deadline(context_->clock, timeout_s_);
     call.target.account = "account";
     call.target.path_style = path_style_;
     call.target.service = wire::Service::kTable;

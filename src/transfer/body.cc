@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "service/hashes.h"
+#include "transfer/hashes.h"
 
 namespace kyanite::transfer {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "service/deadline.h"
 #include "wire/structured.h"
 
 namespace kyanite::transfer {
@@ -14,13 +15,18 @@ using Next = Result<os::Bytes, http::StreamError>;
 
 class StructuredStream final : public http::BodyStream {
  public:
-  StructuredStream(std::unique_ptr<content::Reader> reader, store::Hold hold, Workers& workers,
+  StructuredStream(const service::Call& call, std::unique_ptr<content::Reader> reader,
                    uint64_t length)
-      : reader_(std::move(reader)), hold_(std::move(hold)), workers_(workers), writer_(length) {}
+      : reader_(std::move(reader)),
+        hold_(call.hold),
+        workers_(call.context.workers),
+        deadline_(service::download_deadline(call, length)),
+        writer_(length) {}
 
   uint64_t length() const { return writer_.message_length(); }
 
   Task<Next> next() override {
+    if (deadline_.over()) co_return http::StreamError::kFailed;
     if (const std::string frame = writer_.before_content(); !frame.empty())
       co_return os::Bytes(Buffer::copy_of(frame));
     if (writer_.segment_left() == 0) {
@@ -51,6 +57,7 @@ class StructuredStream final : public http::BodyStream {
   std::unique_ptr<content::Reader> reader_;
   store::Hold hold_;
   Workers& workers_;
+  const Deadline deadline_;
   wire::StructuredWriter writer_;
   Buffer rest_;  // Read, but of the next segment.
 };
@@ -58,6 +65,7 @@ class StructuredStream final : public http::BodyStream {
 }  // namespace
 
 Task<Next> ContentStream::next() {
+  if (deadline_.over()) co_return http::StreamError::kFailed;
   auto bytes = co_await reader_->next(true);
   if (!bytes) co_return http::StreamError::kFailed;
   co_return std::move(*bytes);
@@ -65,8 +73,7 @@ Task<Next> ContentStream::next() {
 
 void set_structured_body(http::Reply& reply, const service::Call& call,
                          std::unique_ptr<content::Reader> reader, uint64_t length) {
-  auto stream = std::make_unique<StructuredStream>(std::move(reader), call.hold,
-                                                   call.context.workers, length);
+  auto stream = std::make_unique<StructuredStream>(call, std::move(reader), length);
   reply.stream_length = stream->length();
   reply.body = std::move(stream);
 }

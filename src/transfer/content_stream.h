@@ -12,14 +12,16 @@ namespace kyanite::transfer {
 
 class ContentStream final : public http::BodyStream {
  public:
-  ContentStream(std::unique_ptr<content::Reader> reader, store::Hold hold)
-      : reader_(std::move(reader)), hold_(std::move(hold)) {}
+  // Ends, as failed, when it is over.
+  ContentStream(std::unique_ptr<content::Reader> reader, store::Hold hold, Deadline deadline)
+      : reader_(std::move(reader)), hold_(std::move(hold)), deadline_(deadline) {}
 
   Task<Result<os::Bytes, http::StreamError>> next() override;
 
  private:
   std::unique_ptr<content::Reader> reader_;
   store::Hold hold_;  // The bytes stay until the last one is sent.
+  const Deadline deadline_;
 };
 
 // Sends `length` bytes as a structured message, with checksums of every part.

@@ -186,7 +186,7 @@ Task<wire::Result<std::unique_ptr<http::Fetched>>> fetch_source(
     credentials.emplace_back("x-ms-version", call.version_text);
   }
   auto fetched = co_await call.context.fetcher->get(url, foreign_headers(call, range, conditions),
-                                                    std::move(credentials));
+                                                    std::move(credentials), call.target.account);
   if (!fetched) co_return fetch_error(fetched.error());
   co_return std::move(*fetched);
 }

@@ -258,7 +258,7 @@ size_t entries_of_early_end(const std::string& body) {
 
 TEST_F(DocumentTest, APageThatTakesTooLongEndsEarly) {
   service::TestCall test(around_);
-  test.call.deadline = {&around_.clock, after_seconds(around_.clock.now(), 30)};
+  test.call.deadline = Deadline(around_.clock, 30);
   auto reply = RunLoop::run(reply_with_document(
       test.call, std::make_unique<Numbers>(uint64_t{20'000}, size_t{100}, written_)));
   ASSERT_TRUE(reply);
@@ -278,7 +278,7 @@ TEST_F(DocumentTest, APageThatFindsNoPlaceInTheQueueEndsEarly) {
 
 TEST_F(DocumentTest, APageWithoutAnyEntryCannotEndEarly) {
   service::TestCall late(around_);
-  late.call.deadline = {&around_.clock, around_.clock.now()};
+  late.call.deadline = Deadline(around_.clock, 0);
   auto reply = RunLoop::run(
       reply_with_document(late.call, std::make_unique<Numbers>(uint64_t{9}, size_t{1}, written_)));
   ASSERT_FALSE(reply);

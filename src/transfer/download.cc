@@ -1,6 +1,7 @@
 #include "transfer/download.h"
 
 #include "base/bytes.h"
+#include "service/deadline.h"
 #include "service/storage.h"
 #include "transfer/body.h"
 #include "transfer/content_stream.h"
@@ -110,7 +111,8 @@ Task<wire::Result<void>> attach_content(service::Call& call, http::Reply& reply,
     reply.body = http::Reply::Shared{std::move(whole->owner), whole->bytes};
   } else if (span.count > 0) {
     reply.stream_length = span.count;
-    reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold);
+    reply.body = std::make_unique<ContentStream>(std::move(*reader), call.hold,
+                                                 service::download_deadline(call, span.count));
   }
   co_return wire::Result<void>();
 }

@@ -28,7 +28,7 @@ TEST(Hashes, OfZerosEndWithTheDeadline) {
   Workers workers(1);
   ManualClock clock(Time::from_unix_seconds(1'700'000'000));
   Hashes hashes(true);
-  EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, {&clock, clock.now()})));
+  EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, Deadline(clock, 0))));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void CopyRunner::work() {
 Task<void> CopyRunner::run(service::Context& context, const std::string& account,
                            const PendingCopy& copy) {
   const store::Hold hold = context.store.hold();
-  auto ended = co_await fetch(context, copy);
+  auto ended = co_await fetch(context, account, copy);
   if (ended && *ended) {
     auto removed = co_await write_note(context.store, account, copy.id, nullptr);
     if (removed) co_return;
@@ -101,7 +101,8 @@ Task<void> CopyRunner::run(service::Context& context, const std::string& account
   if (!ended) log_warning(std::string("a pending copy: ") + store::describe(ended.error()));
 }
 
-Task<store::Result<bool>> CopyRunner::fetch(service::Context& context, const PendingCopy& copy) {
+Task<store::Result<bool>> CopyRunner::fetch(service::Context& context, const std::string& account,
+                                            const PendingCopy& copy) {
   const auto url = http::parse_url(copy.url);
   if (!url || context.fetcher == nullptr) {
     const auto why = describe_failure(403, "This server does not copy from other servers.");
@@ -109,9 +110,15 @@ Task<store::Result<bool>> CopyRunner::fetch(service::Context& context, const Pen
     if (!failed) co_return failed.error();
     co_return true;
   }
+  if (after_seconds(copy.started, kMaxSeconds) <= context.clock.now()) {
+    auto failed = co_await destinations_.fail(
+        context, copy, "500 OperationCancelled \"The copy is pending for too long.\"");
+    if (!failed) co_return failed.error();
+    co_return true;
+  }
   http::Fetcher::Lines headers;
   if (!copy.etag.empty()) headers.emplace_back("If-Match", copy.etag);
-  auto fetched = co_await context.fetcher->get(*url, std::move(headers), {});
+  auto fetched = co_await context.fetcher->get(*url, std::move(headers), {}, account);
   std::optional<std::string> failure;
   if (!fetched && fetched.error().kind == http::FetchError::kBusy) co_return false;
   if (!fetched) {

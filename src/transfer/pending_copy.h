@@ -69,6 +69,9 @@ class CopyRunner {
   // A copy of this run of the server that could not be fetched for the moment is tried again, at
   // the earliest this long after it was begun.
   static constexpr int64_t kRetryAfterSeconds = 30;
+  // No request waits for a copy and gives it its time. A fetch has its own; what could not be
+  // fetched for two weeks has failed.
+  static constexpr int64_t kMaxSeconds = int64_t{14} * 24 * 3600;
 
   // `notes` is the family of the directory that holds the notes. The destinations must outlive
   // this.
@@ -101,7 +104,8 @@ class CopyRunner {
   void work();
   Task<void> run(service::Context& context, const std::string& account, const PendingCopy& copy);
   // Receives the source. The result tells whether the copy has come to an end, whichever.
-  Task<store::Result<bool>> fetch(service::Context& context, const PendingCopy& copy);
+  Task<store::Result<bool>> fetch(service::Context& context, const std::string& account,
+                                  const PendingCopy& copy);
   Task<store::Result<void>> write_note(store::Store& store, const std::string& account,
                                        const std::string& id, store::RecordPtr record) const;
   Task<store::Result<std::vector<PendingCopy>>> list_notes(store::Store& store,

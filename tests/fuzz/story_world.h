@@ -67,8 +67,8 @@ class ScriptBody final : public http::BodyReader {
 // Copies that are made in the background never get anything, as nobody knows when they would.
 class ScriptFetcher final : public http::Fetcher {
  public:
-  Task<Result<std::unique_ptr<http::Fetched>, http::FetchError>> get(http::Url url, Lines,
-                                                                     Lines) override {
+  Task<Result<std::unique_ptr<http::Fetched>, http::FetchError>> get(http::Url url, Lines, Lines,
+                                                                     std::string) override {
     if (std::this_thread::get_id() != own_)
       co_return http::FetchError{http::FetchError::kBusy, "later"};
     std::string_view path = std::string_view(url.path).substr(1);

@@ -123,13 +123,13 @@ test('snapshots, versions, conditions and leases', async () => {
 
 test('what cannot be answered is refused before anything is sent', async () => {
   const blob = await uploaded(PEOPLE);
-  const expression = (text) => assert.rejects(blob.query(text), refused(400, 'InvalidInput'));
+  const expression = (text) => assert.rejects(blob.query(text), refused(400, 'ErrorProcessingQueryExpression'));
   await expression('SELECT');
   await expression('SELECT name FROM BlobStorage');
   await expression('SELECT * FROM BlobStorage ORDER BY _1');
   await expression(`SELECT ${' '.repeat(256 * 1024)} * FROM BlobStorage`);
   await assert.rejects(blob.query('SELECT missing FROM BlobStorage', { inputTextConfiguration: HEADERS }),
-    refused(400, 'InvalidInput'));
+    refused(400, 'ErrorProcessingQueryExpression'));
   await assert.rejects(blob.query('SELECT * FROM BlobStorage', { inputTextConfiguration: { kind: 'parquet' } }),
     refused(501, 'NotImplemented'));
   await assert.rejects(container.getBlockBlobClient('missing').query('SELECT * FROM BlobStorage'), refused(404, 'BlobNotFound'));

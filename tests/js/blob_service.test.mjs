@@ -4,7 +4,7 @@ import { once as event } from 'node:events';
 import net from 'node:net';
 import { beforeEach, test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { blobServer, credential, once, refused, request, signedHeaders, textOf } from './blob_fixtures.mjs';
+import { blobServer, bytesOf, credential, once, refused, request, signedHeaders, textOf } from './blob_fixtures.mjs';
 import { ACCOUNT } from './server.mjs';
 
 const { server, service, freshContainer } = await blobServer();
@@ -139,6 +139,8 @@ test('the secondary reads what was written and writes nothing', async () => {
   const secondary = new BlobServiceClient(`${server.blobUrl}-secondary`, credential, once)
     .getContainerClient(container.containerName);
   assert.equal(await textOf(secondary.getBlobClient('b')), 'hello');
+  const queried = await secondary.getBlockBlobClient('b').query('SELECT * FROM BlobStorage');
+  assert.equal((await bytesOf(queried.readableStreamBody)).toString(), 'hello\n');
   const listed = [];
   for await (const item of secondary.listBlobsFlat()) listed.push(item.name);
   assert.deepEqual(listed, ['b']);

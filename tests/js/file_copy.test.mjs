@@ -1,13 +1,15 @@
 // Copies: of files and blobs, within the account and by SAS, whole and by range.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once as event } from 'node:events';
+import http from 'node:http';
 import { test } from 'node:test';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareLeaseClient, ShareSASPermissions, ShareServiceClient, generateFileSASQueryParameters } from '@azure/storage-file-share';
 import { contentOf, credential, fileServer, fileWith, hash, MIB, once, refused, request, rootOf, textOf } from './file_fixtures.mjs';
 import { ACCOUNT, KEY } from './server.mjs';
 
-const { server, freshShare } = await fileServer();
+const { server, freshShare } = await fileServer({ flags: ['--copyFromPrivateAddresses'] });
 const share = await freshShare();
 let counter = 0;
 const fresh = () => rootOf(share).getFileClient(`target-${counter++}`);
@@ -99,6 +101,20 @@ test('sources that cannot be read', async () => {
   await assert.rejects(target.startCopyFromURL(absent.url), (error) => error.statusCode === 404);
   await assert.rejects(target.startCopyFromURL('not a url'), (error) => error.statusCode === 400);
   assert.equal(await target.exists(), false);
+});
+
+test('a copy that breaks off leaves nothing of its length', async () => {
+  const web = http.createServer((_, reply) => {
+    reply.setHeader('Content-Length', 1000);
+    reply.write('abc', () => reply.socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await event(web, 'listening');
+  const target = await fileWith(rootOf(share), 'broken', 'what was there');
+  await target.startCopyFromURL(`http://127.0.0.1:${web.address().port}/page`, { metadata: { kept: '1' } });
+  const shown = await finished(target);
+  web.close();
+  assert.deepEqual([shown.copyStatus, shown.contentLength, shown.metadata], ['failed', 0, { kept: '1' }]);
+  assert.equal(await textOf(target), '');
 });
 
 test('leases and read-only files refuse to be copied over', async () => {

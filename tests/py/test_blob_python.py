@@ -211,5 +211,5 @@ class PythonBlobTest(harness.ServerTestCase):
         reader = query("SELECT age FROM BlobStorage LIMIT 1", target=arrow)
         self.assertEqual(reader.readall()[-16:], (360).to_bytes(16, "little"))
         self.assertEqual(len(reader), blob.get_blob_properties().size)
-        with self.refused(400, "InvalidInput"):
+        with self.refused(400, "ErrorProcessingQueryExpression"):
             query("SELECT nothing FROM BlobStorage")

@@ -1,0 +1,44 @@
+// Changes of a share's tree, as its store sees them.
+#include "file/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "content/content.h"
+#include "content/graves.h"
+#include "file/test_support.h"
+
+namespace kyanite::file {
+namespace {
+
+class CountingStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    largest = std::max(largest, commit.writes.size());
+    return MemoryStore::commit(std::move(commit));
+  }
+  size_t largest = 0;
+};
+
+// One commit keeps all others waiting.
+TEST(TreeCommits, KeepALargeFileForItsSnapshotInPortions) {
+  constexpr uint64_t kLeaves = 2 * content::kMaxLeavesPerCommit + 10;
+  CountingStore store;
+  TestService files(store);
+  ASSERT_EQ(files.make_share("share").outcome(), "201");
+  ASSERT_EQ(files.make_file("share/file", std::to_string(kLeaves * content::kGridBytes)).outcome(),
+            "201");
+  for (uint64_t i = 0; i < kLeaves; ++i)
+    ASSERT_EQ(files.write("share/file", i * content::kGridBytes, "old").outcome(), "201");
+  const std::string snapshot = files.snapshot("share");
+  store.largest = 0;
+  ASSERT_EQ(files.write("share/file", 0, "new").outcome(), "201");
+  EXPECT_GE(store.largest, content::kMaxLeavesPerCommit);
+  EXPECT_LE(store.largest, content::kMaxLeavesPerCommit + 10);
+  EXPECT_EQ(files.read("share/file", 3).body, "new");
+  EXPECT_EQ(files.read("share/file", 3, "sharesnapshot=" + snapshot).body, "old");
+}
+
+}  // namespace
+}  // namespace kyanite::file
