@@ -3,7 +3,10 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "auth/rc4.h"
 #include "base/bytes.h"
@@ -34,7 +37,7 @@ struct Match {
 
 // All passwords are tried, and always as many, so that time tells nothing.
 Match match(const Authenticate& message, std::string_view challenge,
-            std::vector<std::string> candidates) {
+            std::span<const std::string> candidates) {
   CHECK(candidates.size() <= kMaxPasswords);
   Match match;
   for (size_t i = 0; i < kMaxPasswords; ++i) {
@@ -47,10 +50,23 @@ Match match(const Authenticate& message, std::string_view challenge,
     if (equal && real) match = {true, base};
     OPENSSL_cleanse(user_key.data(), user_key.size());
   }
-  for (auto& candidate : candidates) OPENSSL_cleanse(candidate.data(), candidate.size());
   return match;
 }
 }  // namespace
+
+Passwords account_passwords(const Accounts& accounts) {
+  using Keys = std::map<std::string, std::vector<std::string>, std::less<>>;
+  auto all = std::make_shared<Keys>();
+  for (const auto& [name, account] : accounts.all()) {
+    for (const auto& key : account.keys) (*all)[name].push_back(base64(key.bytes()));
+  }
+  return [all = std::shared_ptr<const Keys>(std::move(all))](
+             std::string_view user) -> std::span<const std::string> {
+    const auto found = all->find(user);
+    if (found == all->end()) return {};
+    return found->second;
+  };
+}
 
 std::string shown(std::string_view utf16) {
   std::string out;

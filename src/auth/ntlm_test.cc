@@ -58,9 +58,10 @@ struct Known {
   Known() { client.negotiate(); }
 };
 
-std::vector<std::string> known_passwords(std::string_view user) {
-  if (user == "acct") return {"another", "Passw0rd!"};
-  return {};
+std::span<const std::string> known_passwords(std::string_view user) {
+  static const std::vector<std::string> known = {"another", "Passw0rd!"};
+  if (user != "acct") return {};
+  return known;
 }
 
 TEST(Ntlm, KnownNumbers) {
@@ -216,11 +217,18 @@ TEST_F(Logon, EitherPasswordAndAnyDomainDo) {
 TEST_F(Logon, AccountKeysAreTakenAsText) {
   const std::string key =
       "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-  settings.passwords = [&](std::string_view) { return std::vector{key}; };
-  client.password = key;
-  EXPECT_TRUE(log_on(client).ok());
-  client.password = key.substr(1);
-  EXPECT_EQ(refusal(client), Refusal::kWrongUserOrPassword);
+  settings.passwords = account_passwords(
+      Accounts({{"acct", {auth::Key(unbase64(key).value()), auth::Key("other key")}},
+                {"single", {auth::Key("one")}}}));
+  for (const auto& [user, password] :
+       {std::pair{"acct", key}, {"acct", "b3RoZXIga2V5"}, {"single", "b25l"}}) {
+    client.user = user;
+    client.password = password;
+    EXPECT_TRUE(log_on(client).ok()) << user;
+    client.password = password.substr(1);
+    EXPECT_EQ(refusal(client), Refusal::kWrongUserOrPassword);
+  }
+  EXPECT_TRUE(settings.passwords("nobody").empty());
 }
 
 TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
@@ -236,7 +244,7 @@ TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
 // What stands in for a password that is not there is no password.
 TEST_F(Logon, NobodyGetsInWithoutAPassword) {
   for (const auto& passwords : std::vector<std::vector<std::string>>{{}, {""}, {"", ""}}) {
-    settings.passwords = [&](std::string_view) { return passwords; };
+    settings.passwords = [&](std::string_view) { return std::span(passwords); };
     for (const auto& password : {std::string(), std::string(88, '0')}) {
       client.password = password;
       EXPECT_EQ(refusal(client), Refusal::kWrongUserOrPassword);
@@ -248,7 +256,7 @@ TEST_F(Logon, NamesBeyondAsciiAreNobody) {
   std::string asked = "none";
   settings.passwords = [&](std::string_view user) {
     asked = user;
-    return std::vector<std::string>{"Passw0rd!"};
+    return known_passwords("acct");
   };
   Acceptor acceptor(settings);
   const auto challenge = acceptor.challenge(client.negotiate());

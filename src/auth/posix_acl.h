@@ -70,6 +70,10 @@ struct Permissions {
   bool operator==(const Permissions&) const = default;
 };
 
+// Three characters, each a letter of `rwx` in its place or '-': the bits of an entry, and what
+// Check Access asks for.
+std::optional<Bits> parse_bits(std::string_view text);
+
 // x-ms-permissions: `rwxr-x--T`, perhaps with the '+' that replies have, or octal `1750`. Nothing
 // if it is neither, which is InvalidPermission.
 std::optional<Permissions> parse_permissions(std::string_view text);

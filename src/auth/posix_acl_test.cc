@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <variant>
+
 namespace kyanite::auth::posix {
 namespace {
 
@@ -13,16 +15,25 @@ AccessControl directory(std::string_view acl) {
   return *control;
 }
 
+using Outcome = std::variant<std::string, AclFault>;
+
 // The text of what becomes of `before`, or the fault.
-std::variant<std::string, AclFault> after(std::string_view before, Edit edit, std::string_view text,
-                                          bool is_directory = true) {
+Outcome after(std::string_view before, Edit edit, std::string_view text, bool is_directory = true) {
   const auto entries = parse_entries(text, edit);
   if (!entries) return entries.error();
   const auto control = edited(directory(before), edit, *entries, is_directory);
   if (!control) return control.error();
   return print_acl(*control);
 }
-using Outcome = std::variant<std::string, AclFault>;
+
+TEST(PosixPermissions, BitsAreThreeLetters) {
+  EXPECT_EQ(parse_bits("rwx"), kAllBits);
+  EXPECT_EQ(parse_bits("r-x"), kRead | kExecute);
+  EXPECT_EQ(parse_bits("---"), 0);
+  for (const auto* text : {"", "r", "rw", "rwxr", "xwr", "7", "R--"}) {
+    EXPECT_EQ(parse_bits(text), std::nullopt) << text;
+  }
+}
 
 TEST(PosixPermissions, AreReadInBothNotations) {
   const std::pair<std::string_view, Permissions> kCases[] = {

@@ -21,20 +21,6 @@ constexpr KindName kKinds[] = {{"user", Entry::Kind::kUser},
                                {"mask", Entry::Kind::kMask},
                                {"other", Entry::Kind::kOther}};
 
-std::optional<Bits> parse_bits(std::string_view text) {
-  constexpr std::string_view kLetters = "rwx";
-  if (text.size() != kLetters.size()) return std::nullopt;
-  Bits bits = 0;
-  for (size_t i = 0; i < kLetters.size(); ++i) {
-    if (text[i] == kLetters[i]) {
-      bits = static_cast<Bits>(bits | kRead >> i);
-    } else if (text[i] != '-') {
-      return std::nullopt;
-    }
-  }
-  return bits;
-}
-
 void append_bits(std::string& out, Bits bits) {
   out += bits & kRead ? 'r' : '-';
   out += bits & kWrite ? 'w' : '-';
@@ -120,6 +106,20 @@ void append_list(std::string& out, std::string_view scope, const List& list) {
   append_entry(out, scope, "other", "", list.other);
 }
 }  // namespace
+
+std::optional<Bits> parse_bits(std::string_view text) {
+  constexpr std::string_view kLetters = "rwx";
+  if (text.size() != kLetters.size()) return std::nullopt;
+  Bits bits = 0;
+  for (size_t i = 0; i < kLetters.size(); ++i) {
+    if (text[i] == kLetters[i]) {
+      bits = static_cast<Bits>(bits | kRead >> i);
+    } else if (text[i] != '-') {
+      return std::nullopt;
+    }
+  }
+  return bits;
+}
 
 bool same_id(std::string_view a, std::string_view b) { return equals_ignoring_case(a, b); }
 

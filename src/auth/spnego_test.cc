@@ -61,9 +61,10 @@ class Spnego : public testing::Test {
 
   ManualClock clock{Time{639'079'632'000'000'000}};
   ntlm::Settings settings{{"KYANITE", "KYANITE", "kyanite", ""},
-                          [](std::string_view user) {
-                            return user == "acct" ? std::vector<std::string>{"Passw0rd!"}
-                                                  : std::vector<std::string>{};
+                          [](std::string_view user) -> std::span<const std::string> {
+                            static const std::vector<std::string> known = {"Passw0rd!"};
+                            if (user != "acct") return {};
+                            return known;
                           },
                           [](size_t count) { return std::string(count, '\x17'); },
                           &clock};
