@@ -306,7 +306,11 @@ TEST_F(Logon, PromisedCodeMustBeThere) {
     client.payload_at = payload_at;
     EXPECT_EQ(refusal(client), Refusal::kMalformed) << payload_at;
   }
-  client.payload_at = 88;
+  // Not even the response may lie there, which is what makes the promise.
+  client.payload_at = 64;
+  client.order = {1, 2, 3, 4, 0, 5};
+  EXPECT_EQ(refusal(client), Refusal::kMalformed);
+  client = {};
   Acceptor acceptor(settings);
   const auto challenge = acceptor.challenge(client.negotiate());
   std::string message = client.authenticate(*challenge);
@@ -319,6 +323,20 @@ TEST_F(Logon, PromisedCodeMustBeThere) {
 TEST_F(Logon, ExchangedKeyMustBeWhole) {
   client.chosen_key = std::string(15, '\x55');
   EXPECT_EQ(refusal(client), Refusal::kMalformed);
+}
+
+TEST_F(Logon, FlagsThatWereNotOfferedDoNotCount) {
+  client.flags &= ~kKeyExchange;
+  client.payload_at = 64;
+  client.integrity_code = false;
+  Acceptor acceptor(settings);
+  const auto challenge = acceptor.challenge(client.negotiate());
+  std::string message = client.authenticate(*challenge);
+  message[63] = static_cast<char>(message[63] | 0x40);
+  const auto session = acceptor.finish(message);
+  ASSERT_TRUE(session.ok()) << describe(session.error());
+  EXPECT_EQ(session->key, client.session_key);
+  EXPECT_FALSE(session->flags & kKeyExchange);
 }
 
 TEST_F(Logon, MessagesHaveLimits) {

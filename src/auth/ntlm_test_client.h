@@ -2,8 +2,8 @@
 // Windows do, by its settings.
 #pragma once
 
-#include <openssl/crypto.h>
-
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +26,8 @@ struct NtlmTestClient {
   uint32_t flags = 0xe2088297;
   bool integrity_code = true;
   size_t payload_at = 88;  // 64: without version and code; 72: without code
+  // Of the payload: 0 LM response, 1 response, 2 domain, 3 user, 4 workstation, 5 key.
+  std::array<size_t, 6> order = {2, 3, 4, 0, 1, 5};
   size_t negotiate_bytes = 40;
   std::string client_challenge = std::string(8, '\xaa');
   std::string chosen_key = std::string(16, '\x55');
@@ -97,10 +99,9 @@ struct NtlmTestClient {
                                  ntlm::ascii_to_utf16(user),
                                  ntlm::ascii_to_utf16(workstation),
                                  encrypted};
-    // The payload has domain, user and workstation first.
     std::string payload;
     size_t at[6];
-    for (const size_t i : {2u, 3u, 4u, 0u, 1u, 5u}) {
+    for (const size_t i : order) {
       at[i] = payload_at + payload.size();
       payload += texts[i];
     }
