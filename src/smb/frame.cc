@@ -21,7 +21,7 @@ std::array<char, kPrefixBytes> make_prefix(size_t frame_bytes) {
 }
 
 FrameKind kind_of(std::string_view frame) {
-  if (frame.substr(1, 3) != "SMB") return FrameKind::kOther;
+  if (frame.size() < 4 || frame.substr(1, 3) != "SMB") return FrameKind::kOther;
   switch (static_cast<uint8_t>(frame[0])) {
     case 0xFE:
       return FrameKind::kMessages;
