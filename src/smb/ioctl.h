@@ -99,6 +99,17 @@ struct CopyChunkReply {
   }
 };
 
+// FSCTL_GET_COMPRESSION answers it, FSCTL_SET_COMPRESSION sets it. There is none but none.
+struct CompressionFormat {
+  static constexpr uint16_t kNone = 0;
+  uint16_t format = kNone;
+  bool operator==(const CompressionFormat&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(format);
+  }
+};
+
 // FSCTL_SET_ZERO_DATA
 struct ZeroDataRequest {
   uint64_t begin = 0;

@@ -46,6 +46,7 @@ TEST(Ioctl, InputsAndOutputsHaveTheirFieldsInTheirPlaces) {
                                                                                     .u64(64, 5)
                                                                                     .u32(72, 6));
   expect_wire(CopyChunkReply::limits(), Bytes(12).u32(0, 256).u32(4, 1048576).u32(8, 16777216));
+  expect_wire(CompressionFormat{2}, Bytes(2).u16(0, 2));
   expect_wire(ZeroDataRequest{1, 2}, Bytes(16).u64(0, 1).u64(8, 2));
   expect_wire(Range{1, 2}, Bytes(16).u64(0, 1).u64(8, 2));
 }

@@ -125,6 +125,23 @@ TEST(Negotiate, ReplyHasItsFieldsInTheirPlaces) {
   EXPECT_TRUE(*found == reply);
 }
 
+TEST(Negotiate, HelloOfSmb1IsAnsweredWithTheWildcard) {
+  NegotiateReply reply;
+  reply.dialect = Dialect::kWildcard;
+  reply.token = "hint.";
+  const std::string message = encode(reply_header(Header(), Status::kSuccess), reply);
+  EXPECT_EQ(hex(message), hex(Bytes(133)
+                                  .text(0, "\xFESMB")
+                                  .u16(4, 64)
+                                  .u32(16, 1)
+                                  .u16(64, 65)
+                                  .u16(68, 0x02FF)
+                                  .u16(120, 128)
+                                  .u16(122, 5)
+                                  .text(128, "hint.")
+                                  .str()));
+}
+
 TEST(Negotiate, ReplyOf311SaysWhatWasChosen) {
   NegotiateReply reply;
   reply.dialect = Dialect::kSmb311;

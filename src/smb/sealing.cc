@@ -99,9 +99,9 @@ void Sealer::seal_with(const std::array<char, 16>& nonce, std::span<const std::s
   transform.nonce = nonce;
   transform.message_bytes = static_cast<uint32_t>(total);
   transform.session_id = session_id_;
-  std::string head;
-  append_fields(head, transform);
-  std::copy(head.begin(), head.end(), out);
+  header_.clear();
+  append_fields(header_, transform);
+  std::copy(header_.begin(), header_.end(), out);
   begin(cipher_, context_.get(), out, total);
   char* to = out + kTransformBytes;
   if (is_ccm(cipher_)) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "smb/cipher_context.h"
@@ -38,6 +39,7 @@ class Sealer {
   // by which the same key on another server, if that ever happened, would not repeat one.
   uint64_t sent_ = 0;
   std::array<char, 4> salt_{};
+  std::string header_;  // Of the frame at hand; kept for its memory.
 };
 
 // What is received.

@@ -29,6 +29,8 @@ void try_control(const IoctlRequest& request) {
       CHECK(!copy || copy->chunks.size() <= kMaxChunks);
       return;
     }
+    case Control::kSetCompression:
+      return try_input<CompressionFormat>(request.input);
     case Control::kSetZeroData:
       return try_input<ZeroDataRequest>(request.input);
     case Control::kQueryAllocatedRanges:

@@ -55,11 +55,6 @@ Decoded utf8_at(std::string_view text, size_t at) {
   return {point, extra + 1};
 }
 
-void append_unit(std::string& out, uint32_t unit) {
-  out.push_back(static_cast<char>(unit));
-  out.push_back(static_cast<char>(unit >> 8));
-}
-
 }  // namespace
 
 std::optional<std::string> utf8_of(std::string_view utf16) {
@@ -82,16 +77,25 @@ std::optional<std::string> utf8_of(std::string_view utf16) {
 }
 
 void append_utf16(std::string& out, std::string_view utf8) {
+  // No character takes more than two bytes for each of its bytes.
+  const size_t before = out.size();
+  out.resize(before + 2 * utf8.size());
+  char* to = out.data() + before;
+  const auto add = [&](uint32_t unit) {
+    *to++ = static_cast<char>(unit);
+    *to++ = static_cast<char>(unit >> 8);
+  };
   for (size_t at = 0; at < utf8.size();) {
     const Decoded next = utf8_at(utf8, at);
     at += next.bytes;
     if (next.point < 0x10000) {
-      append_unit(out, next.point);
+      add(next.point);
     } else {
-      append_unit(out, 0xD800 + ((next.point - 0x10000) >> 10));
-      append_unit(out, 0xDC00 + ((next.point - 0x10000) & 0x3FF));
+      add(0xD800 + ((next.point - 0x10000) >> 10));
+      add(0xDC00 + ((next.point - 0x10000) & 0x3FF));
     }
   }
+  out.resize(static_cast<size_t>(to - out.data()));
 }
 
 }  // namespace kyanite::smb
