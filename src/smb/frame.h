@@ -180,11 +180,12 @@ struct TransformHeader {
 // Nothing, and the connection ends, unless exactly as many bytes follow as the header says.
 std::optional<TransformHeader> read_transform(std::string_view frame);
 
-// The first frame of clients that also speak SMB1 lists dialects as text.
+// The first frame of clients that also speak SMB1 lists dialects as text. The answer is the reply
+// to a default Header, which is a NEGOTIATE with message id 0: a NegotiateReply of
+// Dialect::kWildcard, upon which the client negotiates anew.
 struct MultiProtocolHello {
-  bool smb2_002 = false;  // "SMB 2.002"
-  bool smb2_wildcard =
-      false;  // "SMB 2.???": answered with a NEGOTIATE reply of Dialect::kWildcard.
+  bool smb2_002 = false;       // "SMB 2.002"
+  bool smb2_wildcard = false;  // "SMB 2.???"
 };
 std::optional<MultiProtocolHello> read_smb1_hello(std::string_view frame);
 
