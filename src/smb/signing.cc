@@ -101,9 +101,6 @@ class Chain {
 
 }  // namespace
 
-void FreeCipherContext::operator()(evp_cipher_ctx_st* context) const {
-  EVP_CIPHER_CTX_free(context);
-}
 void Signer::FreeMac::operator()(evp_mac_ctx_st* context) const { EVP_MAC_CTX_free(context); }
 
 Signer::Signer(SigningId algorithm, const SecretKey& key) : algorithm_(algorithm) {
