@@ -74,8 +74,6 @@ struct ReadRequest {
   void fields(Io& io) {
     io(padding, flags, length, offset, file, minimum_count, channel, remaining);
     io.reserved(4);
-    // One byte of nothing follows, which other servers insist on.
-    if constexpr (!Io::kReading) io.reserved(1);
   }
 };
 

@@ -111,6 +111,10 @@ std::string encode(const Header& header, const Body& body) {
   writer(header);
   writer.constant(Body::kStructureSize);
   writer(body);
+  // An odd size tells that at least a byte follows, on which servers insist and clients do not.
+  const bool lacks_byte = message.size() + 1 == kHeaderBytes + Body::kStructureSize;
+  if (lacks_byte && Body::kStructureSize % 2 != 0 && !header.has(header_flag::kReply))
+    writer.reserved(1);
   return message;
 }
 
