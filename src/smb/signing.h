@@ -1,5 +1,5 @@
 // Signatures of messages: HMAC-SHA256 up to 2.1, AES-CMAC in 3.0, and in 3.1.1 what was negotiated,
-// best AES-GMAC, which is an order of magnitude faster than the others.
+// best AES-GMAC, which is three times as fast as the others.
 //
 // A signer sets up its key once. It serves one thread at a time.
 #pragma once
