@@ -49,6 +49,16 @@ constexpr Named kCreateOptions[] = {
 #include "smb/numbers.def"
 };
 
+constexpr bool is_ascending(std::span<const Named> table) {
+  for (size_t i = 1; i < table.size(); ++i) {
+    if (table[i - 1].number >= table[i].number) return false;
+  }
+  return true;
+}
+static_assert(is_ascending(kStatuses) && is_ascending(kCommands) && is_ascending(kFileClasses) &&
+              is_ascending(kVolumeClasses) && is_ascending(kAccess) && is_ascending(kAttributes) &&
+              is_ascending(kCreateOptions));
+
 std::string in_hex(uint32_t number) {
   std::string text = "0x";
   bool begun = false;
