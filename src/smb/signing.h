@@ -1,5 +1,5 @@
 // Signatures of messages: HMAC-SHA256 up to 2.1, AES-CMAC in 3.0, and in 3.1.1 what was negotiated,
-// best AES-GMAC, which is three times as fast as the others.
+// best AES-GMAC, which is several times as fast as the others.
 //
 // A signer sets up its key once. It serves one thread at a time.
 #pragma once
