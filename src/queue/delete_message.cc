@@ -11,7 +11,7 @@ Outcome delete_message(service::Call& call) {
   auto messages = co_await open_messages(call);
   if (!messages) co_return messages.error();
   if (!*ticket) co_return co_await unknown_ticket(call, *messages);
-  auto removed = co_await remove(*messages, **ticket, call.now);
+  auto removed = co_await discard(*messages, **ticket, call.now);
   if (!removed) co_return removed.error();
   co_return http::Reply(204);
 }

@@ -263,7 +263,7 @@ Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Tim
   co_return std::move(after);
 }
 
-Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now) {
+Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time now) {
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Place>> {
     auto found = co_await find_claimed(messages, ticket, now);
     if (!found) co_return found.error();

@@ -44,7 +44,7 @@ struct Ticket {
 // visibility changes.
 Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Time now,
                                     int64_t visibility_s, std::optional<std::string> text);
-Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now);
+Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time now);
 
 // Whether a message with this id is among the first of the queue: nothing finds it without its
 // receipt, and nobody is worth a long search who has lost that.

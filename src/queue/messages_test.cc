@@ -140,7 +140,7 @@ TEST_P(Failures, OfRemove) {
   ASSERT_TRUE(standing);
   const Ticket ticket{standing->place.position.id, standing->receipt()};
   fail_next();
-  EXPECT_FALSE(RunLoop::run(remove(messages(), ticket, kStart)));
+  EXPECT_FALSE(RunLoop::run(discard(messages(), ticket, kStart)));
   EXPECT_EQ(texts(5).size(), GetParam().applied ? 0u : 1u);
 }
 INSTANTIATE_TEST_SUITE_P(Messages, Failures,
@@ -177,7 +177,7 @@ TEST_F(MessagesTest, OneReceiptWorksOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      auto done = RunLoop::run(remove(messages(), ticket, kStart));
+      auto done = RunLoop::run(discard(messages(), ticket, kStart));
       ++(done ? removed : refused);
     });
   }
@@ -218,7 +218,7 @@ TEST_F(MessagesTest, ManyProducersAndConsumers) {
         for (const auto& each : *taken) {
           if ((round + consumer) % 5 == 0) continue;  // This consumer dies here.
           const Ticket ticket{each.place.position.id, each.receipt()};
-          if (RunLoop::run(remove(messages(), ticket, now))) --left;
+          if (RunLoop::run(discard(messages(), ticket, now))) --left;
         }
       }
     });

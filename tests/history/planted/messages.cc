@@ -11,10 +11,10 @@
 #include "service/storage.h"
 
 #define take sound_take
-#define remove sound_remove
+#define discard sound_discard
 #include "queue/messages.cc"
 #undef take
-#undef remove
+#undef discard
 
 namespace kyanite::queue {
 
@@ -38,13 +38,13 @@ Task<wire::Result<std::vector<Standing>>> take(const Messages& messages, Time no
   co_return taken;
 }
 
-Task<wire::Result<void>> remove(const Messages& messages, Ticket ticket, Time now) {
+Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time now) {
   if (planted::has("receipt")) {
     std::lock_guard lock(last_mutex);
     auto last = last_receipts.find(ticket.id.text());
     if (last != last_receipts.end()) ticket.receipt = last->second;
   }
-  co_return co_await sound_remove(messages, ticket, now);
+  co_return co_await sound_discard(messages, ticket, now);
 }
 
 }  // namespace kyanite::queue
