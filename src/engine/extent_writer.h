@@ -10,12 +10,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/open_extents.h"
 #include "engine/room.h"
 #include "store/store.h"
@@ -66,17 +66,18 @@ class ExtentWriter {
     std::shared_ptr<const os::File> file;
     uint64_t capacity = 0;
 
-    std::mutex mutex;
-    uint64_t end = kPageBytes;   // Where the next run goes.
-    std::set<uint64_t> writing;  // Offsets of runs being written.
-    bool sealed = false;
-    uint64_t durable_end = 0;          // All runs before this are on the device.
-    std::optional<store::Error> lost;  // A sync failed: runs from durable_end on cannot be trusted.
+    Mutex mutex;
+    uint64_t end GUARDED_BY(mutex) = kPageBytes;   // Where the next run goes.
+    std::set<uint64_t> writing GUARDED_BY(mutex);  // Offsets of runs being written.
+    bool sealed GUARDED_BY(mutex) = false;
+    uint64_t durable_end GUARDED_BY(mutex) = 0;  // All runs before this are on the device.
+    std::optional<store::Error> lost
+        GUARDED_BY(mutex);  // A sync failed: runs from durable_end on cannot be trusted.
   };
   using ExtentPtr = std::shared_ptr<Extent>;
   struct Lane {
-    mutable std::mutex mutex;
-    ExtentPtr extent;  // Null until the first append.
+    mutable Mutex mutex;
+    ExtentPtr extent GUARDED_BY(mutex);  // Null until the first append.
   };
   struct Place {
     ExtentPtr extent;
@@ -103,8 +104,9 @@ class ExtentWriter {
   std::atomic<ExtentId> made_{0};  // The highest.
   std::array<Lane, 2> lanes_;
 
-  mutable std::mutex mutex_;
-  std::map<ExtentId, ExtentPtr> extents_;  // Those whose runs are not all known to be durable.
+  mutable Mutex mutex_;
+  std::map<ExtentId, ExtentPtr> extents_
+      GUARDED_BY(mutex_);  // Those whose runs are not all known to be durable.
   std::atomic<uint64_t> appended_runs_{0};
   std::atomic<uint64_t> appended_bytes_{0};
 };

@@ -224,7 +224,7 @@ class RecordView final : public store::View {
 class Records::Reading {
  public:
   explicit Reading(Records& records) : records_(records) {
-    if (records.closing_) std::lock_guard wait(records.turnstile_);
+    if (records.closing_) MutexLock wait(records.turnstile_);
     lock_ = std::shared_lock(records.gate_);
   }
   Reading(Records& records, std::try_to_lock_t) : records_(records) {
@@ -374,7 +374,7 @@ store::Result<void> Records::read(const store::Look& look) {
 
 // No gate: what is still in the list is of the database that is open.
 Records::Kept::~Kept() {
-  std::lock_guard lock(records_.kept_mutex_);
+  MutexLock lock(records_.kept_mutex_);
   const auto found = records_.kept_.find(number_);
   if (found == records_.kept_.end()) return;
   records_.database_->ReleaseSnapshot(found->second);
@@ -382,7 +382,7 @@ Records::Kept::~Kept() {
 }
 
 const rocksdb::Snapshot* Records::Kept::snapshot(rocksdb::DB& database) {
-  std::lock_guard lock(records_.kept_mutex_);
+  MutexLock lock(records_.kept_mutex_);
   if (number_ == 0) {
     number_ = ++records_.last_kept_;
     records_.kept_.emplace(number_, database.GetSnapshot());
@@ -446,7 +446,7 @@ store::Result<void> Records::write(rocksdb::WriteBatch& batch) {
 }
 
 void Records::release_kept() {
-  std::lock_guard lock(kept_mutex_);
+  MutexLock lock(kept_mutex_);
   for (const auto& [number, snapshot] : kept_) database_->ReleaseSnapshot(snapshot);
   kept_.clear();
 }
@@ -467,7 +467,7 @@ store::Result<void> Records::repair() {
     return *broken_;
   }
 
-  std::lock_guard turnstile(turnstile_);
+  MutexLock turnstile(turnstile_);
   closing_ = true;
   std::unique_lock gate(gate_);
   closing_ = false;

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "http/reply_head.h"
 #include "net/connection.h"
 #include "net/inbox.h"
@@ -149,8 +148,8 @@ struct Client::State {
   std::atomic<size_t> fetches{0};
   std::atomic<uint64_t> refused{0};
   std::atomic<size_t> running{0};  // Coroutines on the loop, and exchanges.
-  std::mutex mutex;
-  std::condition_variable all_ended;
+  Mutex mutex;
+  ConditionVariable all_ended;
 };
 
 namespace {
@@ -298,7 +297,7 @@ Detached Client::State::drop(std::unique_ptr<Exchange> exchange) {
 
 void Client::State::end() {
   if (running.fetch_sub(1) > 1) return;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   all_ended.notify_all();
 }
 
@@ -461,7 +460,7 @@ Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {
 
 Client::~Client() {
   stop();
-  std::unique_lock lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->all_ended.wait(lock, [this] { return state_->running == 0; });
   lock.unlock();
   state_->shard.loop.stop();

@@ -3,16 +3,15 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <list>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace kyanite::net {
 
@@ -52,22 +51,24 @@ struct Lookups::State {
   State(Limits allowed, Resolve how) : limits(allowed), resolve(std::move(how)) {}
 
   static void run(const std::shared_ptr<State>& state);
-  void start_thread(const std::shared_ptr<State>& self);
+  void start_thread(const std::shared_ptr<State>& self) REQUIRES(mutex);
   bool add(Asker& asker, const std::shared_ptr<State>& self);
-  bool has_thread_for(const std::string& account) const;
-  bool has_place_for(const std::string& account) const;
-  const Asker* next_to_ask() const;
+  bool has_thread_for(const std::string& account) const REQUIRES(mutex);
+  bool has_place_for(const std::string& account) const REQUIRES(mutex);
+  const Asker* next_to_ask() const REQUIRES(mutex);
 
   const Limits limits;
   const Resolve resolve;
-  std::mutex mutex;  // Guards what follows.
-  std::condition_variable work;
-  std::map<std::string, QuestionPtr, std::less<>> questions;  // Open ones, by name.
-  std::deque<QuestionPtr> queue;                              // Those that wait for a thread.
-  std::map<std::string, size_t, std::less<>> running;         // Names being looked up, by account.
-  size_t threads = 0;
-  size_t idle = 0;
-  bool stopping = false;
+  Mutex mutex;
+  ConditionVariable work;
+  std::map<std::string, QuestionPtr, std::less<>> questions
+      GUARDED_BY(mutex);                            // Open ones, by name.
+  std::deque<QuestionPtr> queue GUARDED_BY(mutex);  // Those that wait for a thread.
+  std::map<std::string, size_t, std::less<>> running
+      GUARDED_BY(mutex);  // Names being looked up, by account.
+  size_t threads GUARDED_BY(mutex) = 0;
+  size_t idle GUARDED_BY(mutex) = 0;
+  bool stopping GUARDED_BY(mutex) = false;
 };
 
 bool Lookups::State::has_thread_for(const std::string& account) const {
@@ -96,11 +97,11 @@ const Asker* Lookups::State::next_to_ask() const {
 
 // A thread: one question after the other.
 void Lookups::State::run(const std::shared_ptr<State>& state) {
-  std::unique_lock lock(state->mutex);
+  MutexLock lock(state->mutex);
   while (true) {
     ++state->idle;
     const Asker* first = nullptr;
-    state->work.wait(lock, [&] {
+    state->work.wait(lock, [&]() REQUIRES(state->mutex) {
       first = state->next_to_ask();
       return state->stopping || first != nullptr;
     });
@@ -134,7 +135,7 @@ void Lookups::State::start_thread(const std::shared_ptr<State>& self) {
 
 // False when too many wait.
 bool Lookups::State::add(Asker& asker, const std::shared_ptr<State>& self) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   const auto known = questions.find(asker.host);
   if (known != questions.end()) {
     known->second->askers.push_back(&asker);
@@ -159,7 +160,7 @@ Lookups::Lookups(Limits limits, Resolve resolve)
 
 Lookups::~Lookups() {
   CHECK(!anyone_waits());
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->stopping = true;
   state_->work.notify_all();
 }
@@ -175,7 +176,7 @@ Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, std::string 
 void Lookups::expire(int64_t now_ms) {
   std::list<Asker*> late;
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     for (auto at = state_->questions.begin(); at != state_->questions.end();) {
       const QuestionPtr question = at->second;
       auto& askers = question->askers;
@@ -193,7 +194,7 @@ void Lookups::expire(int64_t now_ms) {
 }
 
 bool Lookups::anyone_waits() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return std::any_of(state_->questions.begin(), state_->questions.end(),
                      [](const auto& open) { return !open.second->askers.empty(); });
 }

@@ -7,16 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/peer_network.h"
 #include "http/serialize.h"
 #include "net/http_session.h"
@@ -126,8 +125,8 @@ struct Server::State {
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::thread> threads;
   std::atomic<size_t> running{0};  // Coroutines that hold on to a loop: acceptors and connections.
-  std::mutex mutex;
-  std::condition_variable all_ended;
+  Mutex mutex;
+  ConditionVariable all_ended;
 };
 
 Server::Server(Options options) : state_(std::make_unique<State>(options)) {}
@@ -320,12 +319,12 @@ Detached Server::State::serve(Shard& shard, std::list<Connection>::iterator conn
 
 void Server::State::one_ended() {
   if (running.fetch_sub(1) > 1) return;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   all_ended.notify_all();
 }
 
 bool Server::State::wait_for_end(std::chrono::milliseconds longest) {
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   return all_ended.wait_for(lock, longest, [this] { return running == 0; });
 }
 

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <coroutine>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace kyanite::store {
 
@@ -26,8 +26,8 @@ class KeyedLocks {
   // Holds exactly the keys that are locked now. Elements of an unordered_map stay where they are.
   using Held = std::unordered_map<std::string, Queue>;
   struct Shard {
-    std::mutex mutex;
-    Held held;
+    Mutex mutex;
+    Held held GUARDED_BY(mutex);
   };
 
  public:
@@ -62,7 +62,7 @@ class KeyedLocks {
    private:
     friend class KeyedLocks;
     Locking(Shard& shard, std::string key) : shard_(shard), key_(std::move(key)) {}
-    bool try_lock();  // With the shard's mutex held.
+    bool try_lock() REQUIRES(shard_.mutex);
 
     Shard& shard_;
     std::string key_;
