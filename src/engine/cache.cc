@@ -31,7 +31,7 @@ RecordCache::Shard& RecordCache::shard_of(const Hashed& key) {
   return shards_[(key.hash >> 48) % kShards];
 }
 
-RecordCache::Found RecordCache::find(std::string_view bytes) {
+RecordCache::Cached RecordCache::find(std::string_view bytes) {
   const Hashed key(bytes);
   Shard& shard = shard_of(key);
   MutexLock lock(shard.mutex);

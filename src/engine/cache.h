@@ -21,12 +21,12 @@ class RecordCache {
  public:
   explicit RecordCache(size_t budget_bytes);
 
-  struct Found {
+  struct Cached {
     bool known = false;       // Whether `record` says how things are.
     store::RecordPtr record;  // Null: known to be absent.
     uint64_t version = 0;     // For fill(), when not known.
   };
-  Found find(std::string_view key);
+  Cached find(std::string_view key);
   // Adds what the database said after find() gave `version`, unless a commit came between.
   void fill(std::string_view key, store::RecordPtr record, uint64_t version);
   // Forgets the record: it is about to be written. Until put(), up to when `key` must stay valid,

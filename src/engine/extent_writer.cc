@@ -46,9 +46,9 @@ ExtentWriter::ExtentWriter(const ExtentOptions& options, OpenExtents& readers)
 ExtentWriter::~ExtentWriter() { seal_all(); }
 
 void ExtentWriter::seal_all() {
-  for (auto& lane : lanes_) {
-    MutexLock lock(lane.mutex);
-    if (lane.extent != nullptr) seal(std::exchange(lane.extent, nullptr));
+  for (auto& track : tracks_) {
+    MutexLock lock(track.mutex);
+    if (track.extent != nullptr) seal(std::exchange(track.extent, nullptr));
   }
 }
 
@@ -63,27 +63,27 @@ store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
   bytes.resize(padded(length));
   std::memset(bytes.data() + length, 0, bytes.size() - length);
 
-  auto place = reserve(bytes.size());
-  if (!place) return place.error();
-  auto written = place->extent->file->write_at(bytes.view(), place->offset);
-  finish(*place, written.ok());
+  auto reserved = reserve(bytes.size());
+  if (!reserved) return reserved.error();
+  auto written = reserved->extent->file->write_at(bytes.view(), reserved->offset);
+  finish(*reserved, written.ok());
   if (!written) return error_of(written.error());
   appended_runs_.fetch_add(1, std::memory_order_relaxed);
   appended_bytes_.fetch_add(length, std::memory_order_relaxed);
-  return store::Ref{place->extent->id, place->offset, length, crc};
+  return store::Ref{reserved->extent->id, reserved->offset, length, crc};
 }
 
-store::Result<ExtentWriter::Place> ExtentWriter::reserve(uint64_t length) {
-  Lane& lane = lanes_[length >= kBulkRunBytes ? 1 : 0];
-  MutexLock lock(lane.mutex);
-  if (lane.extent != nullptr) {
-    if (auto offset = reserve_in(*lane.extent, length)) return Place{lane.extent, *offset};
+store::Result<ExtentWriter::Reserved> ExtentWriter::reserve(uint64_t length) {
+  Track& track = tracks_[length >= kBulkRunBytes ? 1 : 0];
+  MutexLock lock(track.mutex);
+  if (track.extent != nullptr) {
+    if (auto offset = reserve_in(*track.extent, length)) return Reserved{track.extent, *offset};
   }
   auto created = create();
   if (!created) return created.error();
-  auto before = std::exchange(lane.extent, *created);
+  auto before = std::exchange(track.extent, *created);
   if (before != nullptr) seal(before);
-  return Place{lane.extent, *reserve_in(*lane.extent, length)};
+  return Reserved{track.extent, *reserve_in(*track.extent, length)};
 }
 
 void ExtentWriter::seal(const ExtentPtr& extent) {
@@ -157,14 +157,14 @@ store::Result<std::shared_ptr<const os::File>> ExtentWriter::create_file(ExtentI
   return std::move(*file);
 }
 
-void ExtentWriter::finish(const Place& place, bool written) {
+void ExtentWriter::finish(const Reserved& reserved, bool written) {
   {
-    MutexLock lock(place.extent->mutex);
-    place.extent->writing.erase(place.offset);
-    // The failed run is nobody's; the next ones should try another place.
-    if (!written) place.extent->sealed = true;
+    MutexLock lock(reserved.extent->mutex);
+    reserved.extent->writing.erase(reserved.offset);
+    // The failed run is nobody's; the next ones should try another extent.
+    if (!written) reserved.extent->sealed = true;
   }
-  retire_if_done(place.extent);
+  retire_if_done(reserved.extent);
 }
 
 ExtentWriter::ExtentPtr ExtentWriter::find(ExtentId id) const {
@@ -244,9 +244,9 @@ void ExtentWriter::retire_if_done(const ExtentPtr& extent) {
 
 bool ExtentWriter::is_sealed(ExtentId id) const {
   if (id >= next_) return false;
-  for (const auto& lane : lanes_) {
-    MutexLock lock(lane.mutex);
-    if (lane.extent != nullptr && lane.extent->id == id) return false;
+  for (const auto& track : tracks_) {
+    MutexLock lock(track.mutex);
+    if (track.extent != nullptr && track.extent->id == id) return false;
   }
   auto extent = find(id);
   if (extent == nullptr) return true;

@@ -75,21 +75,21 @@ class ExtentWriter {
         GUARDED_BY(mutex);  // A sync failed: runs from durable_end on cannot be trusted.
   };
   using ExtentPtr = std::shared_ptr<Extent>;
-  struct Lane {
+  struct Track {
     mutable Mutex mutex;
     ExtentPtr extent GUARDED_BY(mutex);  // Null until the first append.
   };
-  struct Place {
+  struct Reserved {
     ExtentPtr extent;
     uint64_t offset = 0;
   };
 
-  store::Result<Place> reserve(uint64_t length);
+  store::Result<Reserved> reserve(uint64_t length);
   void seal(const ExtentPtr& extent);
   static std::optional<uint64_t> reserve_in(Extent& extent, uint64_t length);
   store::Result<ExtentPtr> create();
   store::Result<std::shared_ptr<const os::File>> create_file(ExtentId id, uint64_t& capacity);
-  void finish(const Place& place, bool written);
+  void finish(const Reserved& reserved, bool written);
   ExtentPtr find(ExtentId id) const;
   store::Result<void> sync(Extent& extent);
   void retire_if_done(const ExtentPtr& extent);
@@ -102,7 +102,7 @@ class ExtentWriter {
   std::atomic<ExtentId> next_;
   Announce announce_;
   std::atomic<ExtentId> made_{0};  // The highest.
-  std::array<Lane, 2> lanes_;
+  std::array<Track, 2> tracks_;
 
   mutable Mutex mutex_;
   std::map<ExtentId, ExtentPtr> extents_

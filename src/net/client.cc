@@ -119,7 +119,7 @@ struct Client::State {
                                              const Lines& credentials, const std::string& account,
                                              int64_t deadline_ms);
   Task<Fetch<std::vector<Address>>> find_addresses(const Url& url, const std::string& account);
-  Task<Lookups::Found> look_up(const Url& url, const std::string& account);
+  Task<Lookups::Addresses> look_up(const Url& url, const std::string& account);
   FetchError not_found(const Url& url, Lookups::Error why);
   Fetch<std::unique_ptr<Exchange>> connect(const Address& address, const Url& url,
                                            int64_t deadline_ms);
@@ -133,7 +133,7 @@ struct Client::State {
   void begin_watch();
   Detached watch();
   Detached cut_all();
-  void admit(Exchange& exchange);
+  void keep(Exchange& exchange);
   void begin() { ++running; }
   void end();
 
@@ -322,7 +322,7 @@ void Client::State::begin_watch() {
   if (!std::exchange(watching, true)) watch();
 }
 
-void Client::State::admit(Exchange& exchange) {
+void Client::State::keep(Exchange& exchange) {
   open.push_back(&exchange);
   begin();
   begin_watch();
@@ -339,7 +339,7 @@ Detached Client::State::cut_all() {
 }
 
 // A numeric address is itself; only a name has to be looked up.
-Task<Lookups::Found> Client::State::look_up(const Url& url, const std::string& account) {
+Task<Lookups::Addresses> Client::State::look_up(const Url& url, const std::string& account) {
   if (auto numeric = resolve_numeric(url.host, url.port)) co_return std::move(*numeric);
   if (stopping) co_return Lookups::Error::kLate;
   begin_watch();
@@ -389,7 +389,7 @@ Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, 
   ssl_st* session = url.secure ? tls->open_client_session(socket.number(), url.host) : nullptr;
   auto exchange =
       std::make_unique<Exchange>(shard, std::move(socket), address.host(), session, deadline_ms);
-  admit(*exchange);
+  keep(*exchange);
   return exchange;
 }
 

@@ -22,7 +22,7 @@ struct Asker {
   std::string host;
   std::string account;
   int64_t deadline_ms;
-  Pending<Lookups::Found> found;
+  Pending<Lookups::Addresses> found;
 };
 
 // One name, with all who asked for it.
@@ -33,7 +33,7 @@ struct Question {
 };
 using QuestionPtr = std::shared_ptr<Question>;
 
-Lookups::Found with_port(Lookups::Found found, uint16_t port) {
+Lookups::Addresses with_port(Lookups::Addresses found, uint16_t port) {
   if (!found) return found;
   for (Address& address : *found) address.set_port(port);
   return found;
@@ -114,7 +114,7 @@ void Lookups::State::run(const std::shared_ptr<State>& state) {
     question->asked = true;
     lock.unlock();
     auto resolved = state->resolve(question->host, 0);
-    const Found found = resolved ? Found(std::move(*resolved)) : Found(Error::kUnknown);
+    const Addresses found = resolved ? Addresses(std::move(*resolved)) : Addresses(Error::kUnknown);
     lock.lock();
     if (--state->running[account] == 0) state->running.erase(account);
     state->work.notify_all();  // Others may have their turn now.
@@ -165,8 +165,8 @@ Lookups::~Lookups() {
   state_->work.notify_all();
 }
 
-Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, std::string account,
-                                   int64_t now_ms) {
+Task<Lookups::Addresses> Lookups::find(std::string host, uint16_t port, std::string account,
+                                       int64_t now_ms) {
   Asker asker{
       port, std::move(host), std::move(account), now_ms + state_->limits.longest.count(), {}};
   if (!state_->add(asker, state_)) co_return Error::kBusy;

@@ -106,7 +106,7 @@ struct Server::State {
 
   Allowance& add_allowance(size_t limit);
   Detached accept_connections(Shard& shard, Listening listening);
-  Task<void> admit(Shard& shard, Descriptor socket, std::string peer, const Listening& listening);
+  Task<void> take_in(Shard& shard, Descriptor socket, std::string peer, const Listening& listening);
   bool is_full(const Shard& shard, const Allowance& allowance, std::string_view newcomer) const;
   void open_connection(Shard& shard, Descriptor socket, std::string peer, const Listening& from);
   Task<void> make_room(Shard& shard, const Allowance& allowance, std::string newcomer);
@@ -203,7 +203,7 @@ Detached Server::State::accept_connections(Shard& shard, Listening from) {
       Descriptor accepted(
           accept4(socket.descriptor(), peer.raw(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (accepted.number() >= 0) {
-        co_await admit(shard, std::move(accepted), peer.host(), from);
+        co_await take_in(shard, std::move(accepted), peer.host(), from);
         hindered = false;
       } else if (errno == EAGAIN) {
         socket.would_block(Direction::kRead);
@@ -224,17 +224,17 @@ Detached Server::State::accept_connections(Shard& shard, Listening from) {
 bool Server::State::yield_one(Shard& shard, const Allowance& allowance, std::string_view newcomer,
                               bool resting) {
   const Peers& peers = *shard.peers[allowance.index];
-  const auto waited_ms = [](const Peers::Place& place) { return place.connection()->waited_ms(); };
-  const auto waits = [&](const Peers::Place& place) { return waited_ms(place) >= 0; };
-  const Peers::Place* place =
+  const auto waited_ms = [](const Peers::Seat& seat) { return seat.connection()->waited_ms(); };
+  const auto waits = [&](const Peers::Seat& seat) { return waited_ms(seat) >= 0; };
+  const Peers::Seat* seat =
       resting ? peers.find_resting(newcomer, waits)
               : peers.find_stalled(newcomer, options.timeouts.stall.count(), waited_ms);
-  if (place == nullptr) return false;
+  if (seat == nullptr) return false;
   shard.yielded.add(1);
   if (resting) {
-    place->connection()->stop_resting();
+    seat->connection()->stop_resting();
   } else {
-    place->connection()->cut();
+    seat->connection()->cut();
   }
   return true;
 }
@@ -262,8 +262,8 @@ Task<void> Server::State::make_room(Shard& shard, const Allowance& allowance,
   if (!yielded) peers.nobody_yields_until_ms = shard.loop.now_ms() + kYieldRestMs;
 }
 
-Task<void> Server::State::admit(Shard& shard, Descriptor socket, std::string peer,
-                                const Listening& from) {
+Task<void> Server::State::take_in(Shard& shard, Descriptor socket, std::string peer,
+                                  const Listening& from) {
   shard.accepted.add(1);
   Allowance& allowance = *from.allowance;
   const std::string network = peer_network(peer);
