@@ -6,8 +6,6 @@ namespace kyanite::smb {
 
 namespace {
 
-constexpr size_t kContextAlignment = 8;
-
 // The name of a context as the number it is on the wire.
 constexpr uint32_t tag(const char (&name)[5]) {
   uint32_t number = 0;

@@ -5,7 +5,6 @@ namespace kyanite::smb {
 namespace {
 
 enum class ContextType : uint16_t { kPreauth = 1, kEncryption = 2, kNetName = 5, kSigning = 8 };
-constexpr size_t kContextAlignment = 8;
 
 template <class T>
 void read_once(Reader& io, std::optional<T>& slot, std::string_view data) {

@@ -2,11 +2,15 @@
 // status.def and numbers.def; enumerations hold whatever number a peer sent, known or not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace kyanite::smb {
+
+// Contexts of NEGOTIATE and CREATE begin at multiples of this.
+inline constexpr size_t kContextAlignment = 8;
 
 enum class Status : uint32_t {
 #define KYANITE_SMB_STATUS(symbol, name, number) symbol = number,
