@@ -79,9 +79,19 @@ def findings():
             spent = 1 + (definitions(name, texts.get(beside, "")) if is_function else 0)
             if elsewhere == 0 and own_words[name] <= spent and not allowed(header, name):
                 yield f"{header.relative_to(ROOT)}: nobody uses {name}"
+    for name in ALLOWED:
+        if "/" not in name and not any(name in words[path] for path in files):
+            yield f"tools/unused.py: {name} is allowed and not there any more"
+
+
+def self_test():
+    header = "class Kept {\n  int count() const;\n  static constexpr int kMost = 3;\n};\nusing Bytes = int;\nTask<void> run(int n);\n"
+    assert declared_in(header) == {"Kept": False, "kMost": False, "Bytes": False, "count": True, "run": True}, declared_in(header)
+    assert definitions("run", "Task<void> run(int n) {\n  run(1);\n}\n") == 1
 
 
 def check():
+    self_test()
     return list(findings())
 
 

@@ -2,7 +2,7 @@
 
 namespace kyanite::store {
 
-KeyedLocks::Guard& KeyedLocks::Guard::operator=(Guard&& other) noexcept {
+KeyedLocks::Turn& KeyedLocks::Turn::operator=(Turn&& other) noexcept {
   if (this != &other) {
     release();
     shard_ = std::exchange(other.shard_, nullptr);
@@ -11,7 +11,7 @@ KeyedLocks::Guard& KeyedLocks::Guard::operator=(Guard&& other) noexcept {
   return *this;
 }
 
-void KeyedLocks::Guard::release() {
+void KeyedLocks::Turn::release() {
   Shard* shard = std::exchange(shard_, nullptr);
   if (shard == nullptr) return;
   Waiter next;

@@ -32,19 +32,19 @@ class KeyedLocks {
 
  public:
   // Has the lock until destroyed. Must not outlive the KeyedLocks. May be released on any thread.
-  class [[nodiscard]] Guard {
+  class [[nodiscard]] Turn {
    public:
-    Guard() = default;
-    Guard(Guard&& other) noexcept
+    Turn() = default;
+    Turn(Turn&& other) noexcept
         : shard_(std::exchange(other.shard_, nullptr)), held_(other.held_) {}
-    Guard& operator=(Guard&& other) noexcept;
-    ~Guard() { release(); }
+    Turn& operator=(Turn&& other) noexcept;
+    ~Turn() { release(); }
     void release();
     bool owns() const { return shard_ != nullptr; }
 
    private:
     friend class KeyedLocks;
-    Guard(Shard* shard, Held::value_type* held) : shard_(shard), held_(held) {}
+    Turn(Shard* shard, Held::value_type* held) : shard_(shard), held_(held) {}
 
     Shard* shard_ = nullptr;
     Held::value_type* held_ = nullptr;
@@ -57,7 +57,7 @@ class KeyedLocks {
    public:
     bool await_ready();
     bool await_suspend(std::coroutine_handle<> coroutine);
-    Guard await_resume() { return Guard(&shard_, held_); }
+    Turn await_resume() { return Turn(&shard_, held_); }
 
    private:
     friend class KeyedLocks;
@@ -74,7 +74,7 @@ class KeyedLocks {
   KeyedLocks(const KeyedLocks&) = delete;
   KeyedLocks& operator=(const KeyedLocks&) = delete;
 
-  // auto guard = co_await locks.lock(key);
+  // auto turn = co_await locks.lock(key);
   Locking lock(std::string key) {
     Shard& shard = shards_[std::hash<std::string>{}(key) % kShards];
     return Locking(shard, std::move(key));
