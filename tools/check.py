@@ -9,6 +9,9 @@ import time
 import instructions
 import layers
 import lint
+import pages
+import traps
+import unused
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FORMAT = "clang-format-14"
@@ -84,6 +87,9 @@ def main():
         ("format", check_format),
         ("scripts", check_scripts),
         ("generated pages", check_generated_pages),
+        ("pages", pages.check),
+        ("unused names", unused.check),
+        ("traps of the compiler", traps.check),
         ("lint", lint.check),
         ("instructions", instructions.check),
     ]:

@@ -73,7 +73,6 @@ struct ResponseOverrides {
 struct KeyRange {
   std::optional<std::string> start_partition, start_row, end_partition, end_row;
 
-  bool bounded() const { return start_partition || end_partition; }
   bool contains(std::string_view partition, std::string_view row) const;
 };
 

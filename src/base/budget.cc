@@ -29,19 +29,19 @@ Budget& body_memory() {
 }
 
 Budget::Owner* Budget::join(std::string name) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Owner& owner = *owners_.try_emplace(std::move(name)).first;
   ++owner.second.parts;
   return &owner;
 }
 
 void Budget::leave(Owner& owner) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (--owner.second.parts == 0) owners_.erase(owners_.find(owner.first));
 }
 
 bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);
   for (size_t i = 0; i < owners.size() && to > from; ++i) {

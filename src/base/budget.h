@@ -7,11 +7,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace kyanite {
 
@@ -45,8 +46,8 @@ class Budget {
   std::atomic<uint64_t> total_;
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> refused_{0};
-  std::mutex mutex_;  // Guards what follows, and changes of used_.
-  std::unordered_map<std::string, Holdings> owners_;
+  Mutex mutex_;  // Held by those who change used_, too, and what owners hold.
+  std::unordered_map<std::string, Holdings> owners_ GUARDED_BY(mutex_);
 };
 
 // What one request or reply holds, on behalf of the peer (base/peer_network.h) and, where it is

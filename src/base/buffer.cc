@@ -1,11 +1,11 @@
 #include "base/buffer.h"
 
 #include <cstring>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "base/shelves.h"
 
 namespace kyanite {
@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kMaxFree = 64;
 
 struct FreeList {
-  std::mutex mutex;
-  std::vector<char*> blocks;
+  Mutex mutex;
+  std::vector<char*> blocks GUARDED_BY(mutex);
 };
 FreeList& free_list() {
   static auto* list = new FreeList;  // Never destroyed: buffers may outlive static destruction.
@@ -29,7 +29,7 @@ thread_local Shelves<kPageBytes, 5, 64, kPageBytes> small_blocks;
 char* allocate(size_t capacity) {
   if (capacity == kChunkBytes) {
     auto& list = free_list();
-    std::lock_guard lock(list.mutex);
+    MutexLock lock(list.mutex);
     if (!list.blocks.empty()) {
       char* block = list.blocks.back();
       list.blocks.pop_back();
@@ -71,7 +71,7 @@ void Buffer::release() {
   if (data_ == nullptr) return;
   if (capacity_ == kChunkBytes) {
     auto& list = free_list();
-    std::lock_guard lock(list.mutex);
+    MutexLock lock(list.mutex);
     if (list.blocks.size() < kMaxFree) {
       list.blocks.push_back(data_);
       data_ = nullptr;

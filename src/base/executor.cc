@@ -46,7 +46,7 @@ Workers::Workers(int threads, size_t most_waiting, Priority priority)
 
 Workers::~Workers() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -55,7 +55,7 @@ Workers::~Workers() {
 
 bool Workers::submit(std::function<void()> job, Turn turn) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (turn == Turn::kFirst && first_.size() + again_.size() >= most_waiting_) return false;
     (turn == Turn::kFirst ? first_ : again_).push_back(std::move(job));
   }
@@ -64,7 +64,7 @@ bool Workers::submit(std::function<void()> job, Turn turn) {
 }
 
 size_t Workers::waiting() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return first_.size() + again_.size();
 }
 
@@ -80,9 +80,11 @@ std::function<void()> Workers::take() {
 
 void Workers::loop(Priority priority) {
   if (priority == Priority::kStandsBack) stand_back();
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !first_.empty() || !again_.empty(); });
+    wake_.wait(lock, [this]() REQUIRES(mutex_) {
+      return stopping_ || !first_.empty() || !again_.empty();
+    });
     if (first_.empty() && again_.empty()) return;
     auto job = take();
     lock.unlock();
@@ -93,13 +95,13 @@ void Workers::loop(Priority priority) {
 }
 
 void RunLoop::post(std::coroutine_handle<> coroutine) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ready_.push_back(coroutine);
   wake_.notify_one();
 }
 
 void RunLoop::post_all(std::span<const std::coroutine_handle<>> coroutines) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ready_.insert(ready_.end(), coroutines.begin(), coroutines.end());
   wake_.notify_one();
 }
@@ -115,9 +117,9 @@ void RunLoop::run(Task<void> task) {
 void RunLoop::finish() { finished_ = true; }
 
 void RunLoop::drain() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!finished_) {
-    wake_.wait(lock, [this] { return !ready_.empty(); });
+    wake_.wait(lock, [this]() REQUIRES(mutex_) { return !ready_.empty(); });
     auto next = ready_.front();
     ready_.pop_front();
     lock.unlock();

@@ -4,17 +4,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <coroutine>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/task.h"
 
 namespace kyanite {
@@ -150,15 +149,15 @@ class Workers {
  private:
   using Jobs = std::deque<std::function<void()>>;
   void loop(Priority priority);
-  std::function<void()> take();  // With the mutex held and a job waiting.
+  std::function<void()> take() REQUIRES(mutex_);  // A job is waiting.
 
   const size_t most_waiting_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  Jobs first_;
-  Jobs again_;
-  bool first_is_next_ = true;  // of the two, when both have jobs
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  ConditionVariable wake_;
+  Jobs first_ GUARDED_BY(mutex_);
+  Jobs again_ GUARDED_BY(mutex_);
+  bool first_is_next_ GUARDED_BY(mutex_) = true;  // of the two, when both have jobs
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 
@@ -189,10 +188,10 @@ class RunLoop : public Executor {
   void finish();
   void drain();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::coroutine_handle<>> ready_;
-  bool finished_ = false;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  std::deque<std::coroutine_handle<>> ready_ GUARDED_BY(mutex_);
+  bool finished_ = false;  // Only the running thread has it.
 };
 
 }  // namespace kyanite

@@ -53,7 +53,7 @@ LineWriter::LineWriter(int descriptor, TellGap tell_gap)
 
 LineWriter::~LineWriter() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   work_.notify_one();
@@ -63,7 +63,7 @@ LineWriter::~LineWriter() {
 }
 
 void LineWriter::write(std::string_view line) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (full_ || queued_.size() + line.size() > kMaxQueuedBytes) {
     full_ = true;
     dropped_.fetch_add(1, std::memory_order_relaxed);
@@ -74,8 +74,9 @@ void LineWriter::write(std::string_view line) {
 }
 
 bool LineWriter::flush(std::chrono::milliseconds longest) {
-  std::unique_lock lock(mutex_);
-  return idle_.wait_for(lock, longest, [this] { return nothing_to_do() && !writing_; });
+  MutexLock lock(mutex_);
+  return idle_.wait_for(lock, longest,
+                        [this]() REQUIRES(mutex_) { return nothing_to_do() && !writing_; });
 }
 
 LineWriter::Batch LineWriter::take_batch() {
@@ -94,9 +95,9 @@ uint64_t LineWriter::write_lines(std::string_view lines) {
 }
 
 void LineWriter::loop() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
-    work_.wait(lock, [this] { return stopping_ || !nothing_to_do(); });
+    work_.wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !nothing_to_do(); });
     if (stopping_) return;
     const uint64_t missing = dropped();
     const Batch batch = take_batch();

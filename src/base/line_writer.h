@@ -4,13 +4,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace kyanite {
 
@@ -47,8 +47,8 @@ class LineWriter {
   };
 
   void loop();
-  bool nothing_to_do() const { return queued_.empty() && !full_; }
-  Batch take_batch();
+  bool nothing_to_do() const REQUIRES(mutex_) { return queued_.empty() && !full_; }
+  Batch take_batch() REQUIRES(mutex_);
   uint64_t write_lines(std::string_view lines);
   bool write_out(std::string_view& rest);
   bool wait_for_room();
@@ -60,14 +60,15 @@ class LineWriter {
   const int stop_event_;
   std::atomic<uint64_t> dropped_{0};
 
-  std::mutex mutex_;  // Guards what follows.
-  std::condition_variable work_;
-  std::condition_variable idle_;
-  std::string queued_;
-  bool full_ = false;  // Lines are left out until the writer has come to the end of queued_.
-  bool writing_ = false;
-  bool stopping_ = false;
-  uint64_t told_ = 0;  // How many missing lines the reader knows of.
+  Mutex mutex_;
+  ConditionVariable work_;
+  ConditionVariable idle_;
+  std::string queued_ GUARDED_BY(mutex_);
+  bool full_ GUARDED_BY(mutex_) =
+      false;  // Lines are left out until the writer has come to the end of queued_.
+  bool writing_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  uint64_t told_ GUARDED_BY(mutex_) = 0;  // How many missing lines the reader knows of.
   std::thread thread_;
 };
 

@@ -105,7 +105,7 @@ Decision evaluate_validators(Operation operation, ConditionSet set, const Condit
 
 }  // namespace
 
-Decision admit(Operation operation, ConditionSet accepts, const Conditions& conditions) {
+Decision check_headers(Operation operation, ConditionSet accepts, const Conditions& conditions) {
   const ConditionSet present = conditions.present();
   ConditionSet refused = present.without(accepts);
   const ConditionSet considered = present.without(refused);

@@ -1,7 +1,7 @@
 // Conditional headers: If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since and
-// x-ms-if-tags, decided for one target. Used in two steps. admit() looks at the headers alone and
-// finds requests that are wrong whatever is stored. evaluate() decides against the target, inside
-// read-decide-commit, after existence and lease have been checked.
+// x-ms-if-tags, decided for one target. Used in two steps. check_headers() looks at the headers
+// alone and finds requests that are wrong whatever is stored. evaluate() decides against the
+// target, inside read-decide-commit, after existence and lease have been checked.
 #pragma once
 
 #include <cstdint>
@@ -123,9 +123,10 @@ struct [[nodiscard]] Decision {
 // Never looks at a target: kProceed or one of the three 400s. A header that the operation does not
 // take is refused, except that reads pass over If-None-Match and If-Modified-Since, which caches
 // add by themselves and to which a full answer is always right.
-Decision admit(Operation operation, ConditionSet accepts, const Conditions& conditions);
+Decision check_headers(Operation operation, ConditionSet accepts, const Conditions& conditions);
 
-// Requires that admit() let the conditions pass; headers outside `accepts` are not looked at.
+// Requires that check_headers() let the conditions pass; headers outside `accepts` are not looked
+// at.
 Decision evaluate(Operation operation, ConditionSet accepts, const Conditions& conditions,
                   const Target& target);
 

@@ -29,8 +29,8 @@ Conditions parse(std::optional<std::string> if_match, std::optional<std::string>
 // Both steps, as a service takes them.
 Verdict decide(Operation operation, const Conditions& conditions, const Target& target,
                ConditionSet accepts = kAcceptsAll) {
-  Decision admitted = admit(operation, accepts, conditions);
-  if (!admitted.proceeds()) return admitted.verdict;
+  Decision checked = check_headers(operation, accepts, conditions);
+  if (!checked.proceeds()) return checked.verdict;
   return evaluate(operation, accepts, conditions, target).verdict;
 }
 
@@ -306,7 +306,7 @@ TEST(Preconditions, TagsAreOneMoreCondition) {
       Conditions with_match = parse(current_tag(), {});
       with_match.if_tags = true;
       for (const Conditions& conditions : {alone, with_match}) {
-        EXPECT_TRUE(admit(operation, kAcceptsAll, conditions).proceeds());
+        EXPECT_TRUE(check_headers(operation, kAcceptsAll, conditions).proceeds());
         Decision expected =
             tags_match ? Decision{} : Decision{Verdict::kConditionNotMet, Condition::kIfTags};
         EXPECT_EQ(evaluate(operation, kAcceptsAll, conditions, target), expected);

@@ -19,7 +19,7 @@ Task<store::Result<void>> commit(Committer& committer, store::RecordPtr record) 
 }  // namespace
 
 store::Result<void> Announcer::announce(ExtentId id, ExtentId made) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   standing_.announced = std::max(standing_.announced, id);
   standing_.made = std::max(standing_.made, made);
   return RunLoop::run(commit(committer_, to_record(standing_)));

@@ -2,8 +2,7 @@
 // than the records are recognised (engine/identity.h).
 #pragma once
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "engine/committer.h"
 #include "engine/identity.h"
 
@@ -19,8 +18,8 @@ class Announcer {
 
  private:
   Committer& committer_;
-  std::mutex mutex_;  // Held while committing: a later number must not be followed by an earlier.
-  Standing standing_;
+  Mutex mutex_;  // Held while committing: a later number must not be followed by an earlier.
+  Standing standing_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::engine

@@ -31,10 +31,10 @@ RecordCache::Shard& RecordCache::shard_of(const Hashed& key) {
   return shards_[(key.hash >> 48) % kShards];
 }
 
-RecordCache::Found RecordCache::find(std::string_view bytes) {
+RecordCache::Cached RecordCache::find(std::string_view bytes) {
   const Hashed key(bytes);
   Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   auto found = shard.entries.find(key);
   if (found == shard.entries.end() || found->second.in_doubt) {
     add(shard.misses, 1);
@@ -49,7 +49,7 @@ RecordCache::Found RecordCache::find(std::string_view bytes) {
 void RecordCache::fill(std::string_view bytes, store::RecordPtr record, uint64_t version) {
   const Hashed key(bytes);
   Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   if (!shard.trusted || shard.version != version || shard.writing.contains(key)) return;
   set(shard, key, std::move(record));
 }
@@ -57,7 +57,7 @@ void RecordCache::fill(std::string_view bytes, store::RecordPtr record, uint64_t
 void RecordCache::begin_write(std::string_view bytes) {
   const Hashed key(bytes);
   Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   shard.writing.insert(key);
   if (auto found = shard.entries.find(key); found != shard.entries.end())
     found->second.in_doubt = true;
@@ -66,7 +66,7 @@ void RecordCache::begin_write(std::string_view bytes) {
 void RecordCache::put(std::string_view bytes, store::RecordPtr record) {
   const Hashed key(bytes);
   Shard& shard = shard_of(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   CHECK(shard.writing.erase(key) == 1);
   ++shard.version;
   if (record != nullptr) {
@@ -78,7 +78,7 @@ void RecordCache::put(std::string_view bytes, store::RecordPtr record) {
 
 void RecordCache::distrust() {
   for (auto& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     shard.trusted = false;
     shard.writing.clear();
     shard.entries.clear();
@@ -89,7 +89,7 @@ void RecordCache::distrust() {
 
 void RecordCache::trust() {
   for (auto& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     shard.trusted = true;
     ++shard.version;  // Who asked before may have read the database as it was before.
   }

@@ -7,12 +7,12 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "store/store.h"
 
 namespace kyanite::engine {
@@ -21,12 +21,12 @@ class RecordCache {
  public:
   explicit RecordCache(size_t budget_bytes);
 
-  struct Found {
+  struct Cached {
     bool known = false;       // Whether `record` says how things are.
     store::RecordPtr record;  // Null: known to be absent.
     uint64_t version = 0;     // For fill(), when not known.
   };
-  Found find(std::string_view key);
+  Cached find(std::string_view key);
   // Adds what the database said after find() gave `version`, unless a commit came between.
   void fill(std::string_view key, store::RecordPtr record, uint64_t version);
   // Forgets the record: it is about to be written. Until put(), up to when `key` must stay valid,
@@ -78,24 +78,24 @@ class RecordCache {
     Entries::value_type* older = nullptr;
   };
   struct alignas(64) Shard {
-    std::mutex mutex;
-    Entries entries;
-    Entries::value_type* newest = nullptr;
-    Entries::value_type* oldest = nullptr;
-    Entries::value_type* hand = nullptr;
-    uint64_t version = 0;
-    bool trusted = true;
-    std::unordered_set<Hashed, Hash> writing;  // Keys that must not be filled in.
+    Mutex mutex;
+    Entries entries GUARDED_BY(mutex);
+    Entries::value_type* newest GUARDED_BY(mutex) = nullptr;
+    Entries::value_type* oldest GUARDED_BY(mutex) = nullptr;
+    Entries::value_type* hand GUARDED_BY(mutex) = nullptr;
+    uint64_t version GUARDED_BY(mutex) = 0;
+    bool trusted GUARDED_BY(mutex) = true;
+    std::unordered_set<Hashed, Hash> writing GUARDED_BY(mutex);  // Keys that must not be filled in.
     std::atomic<uint64_t> bytes{0};
     std::atomic<uint64_t> hits{0};
     std::atomic<uint64_t> misses{0};
   };
 
   Shard& shard_of(const Hashed& key);
-  void set(Shard& shard, const Hashed& key, store::RecordPtr record);
-  static void charge(Shard& shard, Entries::value_type& item);
-  static void evict_one(Shard& shard);
-  static void remove(Shard& shard, Entries::iterator item);
+  void set(Shard& shard, const Hashed& key, store::RecordPtr record) REQUIRES(shard.mutex);
+  static void charge(Shard& shard, Entries::value_type& item) REQUIRES(shard.mutex);
+  static void evict_one(Shard& shard) REQUIRES(shard.mutex);
+  static void remove(Shard& shard, Entries::iterator item) REQUIRES(shard.mutex);
   uint64_t sum(std::atomic<uint64_t> Shard::*counter) const;
 
   static constexpr size_t kShards = 64;

@@ -8,7 +8,7 @@ namespace kyanite::engine {
 
 void CommitQueue::push(CommitRequest* request) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     CHECK(!closed_);
     waiting_.push_back(request);
     if (waiting_.size() > 1) return;  // The taker was woken for the first one.
@@ -18,8 +18,8 @@ void CommitQueue::push(CommitRequest* request) {
 
 bool CommitQueue::take(std::vector<CommitRequest*>& out, size_t most, Patience patience) {
   out.clear();
-  std::unique_lock lock(mutex_);
-  const auto ready = [this] { return closed_ || !waiting_.empty(); };
+  MutexLock lock(mutex_);
+  const auto ready = [this]() REQUIRES(mutex_) { return closed_ || !waiting_.empty(); };
   if (!patience) {
     wake_.wait(lock, ready);
   } else if (!wake_.wait_for(lock, *patience, ready)) {
@@ -37,14 +37,14 @@ bool CommitQueue::take(std::vector<CommitRequest*>& out, size_t most, Patience p
 
 void CommitQueue::close() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     closed_ = true;
   }
   wake_.notify_all();
 }
 
 size_t CommitQueue::depth() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return waiting_.size();
 }
 

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "store/store.h"
 
 namespace kyanite::engine {
@@ -33,10 +32,10 @@ class CommitQueue {
   size_t depth() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<CommitRequest*> waiting_;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  ConditionVariable wake_;
+  std::vector<CommitRequest*> waiting_ GUARDED_BY(mutex_);
+  bool closed_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kyanite::engine

@@ -44,7 +44,7 @@ Committer::~Committer() {
 }
 
 void Committer::watch(CommitWatch* watch) {
-  std::lock_guard lock(batch_mutex_);
+  MutexLock lock(batch_mutex_);
   watch_ = watch;
   if (watch_ == nullptr) return;
   for (const auto& commit : in_doubt_) watch_->committing(commit);
@@ -64,7 +64,7 @@ void Committer::loop() {
 void Committer::process(const Batch& batch) {
   store::Result<void> result;
   {
-    std::lock_guard lock(batch_mutex_);
+    MutexLock lock(batch_mutex_);
     room_.look();
     if (records_.broken()) result = repair();
     if (result.ok()) {

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/cache.h"
 #include "engine/commit_queue.h"
 #include "engine/records.h"
@@ -51,25 +51,25 @@ class Committer {
   using Batch = std::vector<CommitRequest*>;
   void loop();
   void process(const Batch& batch);
-  store::Result<void> repair();
-  void stage(const Batch& batch, rocksdb::WriteBatch& writes);
+  store::Result<void> repair() REQUIRES(batch_mutex_);
+  void stage(const Batch& batch, rocksdb::WriteBatch& writes) REQUIRES(batch_mutex_);
   // Why the commit cannot be part of the batch; nothing when all its guards hold and there is room.
-  std::optional<store::Error> obstacle(const store::Commit& commit);
-  store::Result<store::RecordPtr> current(const std::string& key);
-  store::Result<void> write(rocksdb::WriteBatch& writes);
-  void doubt(const Batch& batch);
+  std::optional<store::Error> obstacle(const store::Commit& commit) REQUIRES(batch_mutex_);
+  store::Result<store::RecordPtr> current(const std::string& key) REQUIRES(batch_mutex_);
+  store::Result<void> write(rocksdb::WriteBatch& writes) REQUIRES(batch_mutex_);
+  void doubt(const Batch& batch) REQUIRES(batch_mutex_);
   void finish(const Batch& batch, const store::Result<void>& result);
 
   Records& records_;
   RecordCache& cache_;
   Room& room_;
   CommitQueue queue_;
+  Mutex batch_mutex_;  // Held while a batch is staged and written.
   // What the batch being staged will have written. Keys point into its requests.
-  std::unordered_map<std::string_view, store::RecordPtr> staged_;
+  std::unordered_map<std::string_view, store::RecordPtr> staged_ GUARDED_BY(batch_mutex_);
   std::vector<Wakeup> wakeups_;
-  std::mutex batch_mutex_;  // Held while a batch is staged and written.
-  CommitWatch* watch_ = nullptr;
-  std::vector<store::Commit> in_doubt_;
+  CommitWatch* watch_ GUARDED_BY(batch_mutex_) = nullptr;
+  std::vector<store::Commit> in_doubt_ GUARDED_BY(batch_mutex_);
   Counters counters_;
   std::thread thread_;  // Last: it uses the others.
 };

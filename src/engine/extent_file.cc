@@ -51,7 +51,7 @@ std::optional<LocationId> location_of(std::string_view header) {
 }
 
 bool ExtentFile::trusted(const store::Ref& ref, SteadyTime now) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   forget_old(now);
   const size_t page = page_of(ref);
   if (!has(newer_, page) && !has(older_, page)) return false;
@@ -62,14 +62,14 @@ bool ExtentFile::trusted(const store::Ref& ref, SteadyTime now) {
 os::Result<os::FileStatus> ExtentFile::stamp() {
   auto found = file_->status();
   if (found.ok()) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     set_stamp(*found);
   }
   return found;
 }
 
 void ExtentFile::trust(const store::Ref& ref, const os::FileStatus& stamp, SteadyTime now) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   forget_old(now);
   if (!(stamp == stamp_)) return;  // Written to since.
   const size_t page = page_of(ref);

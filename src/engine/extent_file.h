@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "os/file.h"
 #include "store/store.h"
 
@@ -45,21 +45,21 @@ class ExtentFile {
   void trust(const store::Ref& ref, const os::FileStatus& stamp, SteadyTime now);
 
  private:
-  void forget_old(SteadyTime now);
-  void look_at_times(SteadyTime now);
-  void set_stamp(const os::FileStatus& stamp);
+  void forget_old(SteadyTime now) REQUIRES(mutex_);
+  void look_at_times(SteadyTime now) REQUIRES(mutex_);
+  void set_stamp(const os::FileStatus& stamp) REQUIRES(mutex_);
 
   const ExtentId id_;
   const std::shared_ptr<const os::File> file_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   // Bit n: the run that begins at page n. Two generations: bits go to the newer and die with the
   // older.
-  std::vector<bool> newer_;
-  std::vector<bool> older_;
-  SteadyTime turned_{};
-  SteadyTime looked_{};
-  os::FileStatus stamp_;
+  std::vector<bool> newer_ GUARDED_BY(mutex_);
+  std::vector<bool> older_ GUARDED_BY(mutex_);
+  SteadyTime turned_ GUARDED_BY(mutex_){};
+  SteadyTime looked_ GUARDED_BY(mutex_){};
+  os::FileStatus stamp_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::engine

@@ -46,9 +46,9 @@ ExtentWriter::ExtentWriter(const ExtentOptions& options, OpenExtents& readers)
 ExtentWriter::~ExtentWriter() { seal_all(); }
 
 void ExtentWriter::seal_all() {
-  for (auto& lane : lanes_) {
-    std::lock_guard lock(lane.mutex);
-    if (lane.extent != nullptr) seal(std::exchange(lane.extent, nullptr));
+  for (auto& track : tracks_) {
+    MutexLock lock(track.mutex);
+    if (track.extent != nullptr) seal(std::exchange(track.extent, nullptr));
   }
 }
 
@@ -63,33 +63,33 @@ store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
   bytes.resize(padded(length));
   std::memset(bytes.data() + length, 0, bytes.size() - length);
 
-  auto place = reserve(bytes.size());
-  if (!place) return place.error();
-  auto written = place->extent->file->write_at(bytes.view(), place->offset);
-  finish(*place, written.ok());
+  auto reserved = reserve(bytes.size());
+  if (!reserved) return reserved.error();
+  auto written = reserved->extent->file->write_at(bytes.view(), reserved->offset);
+  finish(*reserved, written.ok());
   if (!written) return error_of(written.error());
   appended_runs_.fetch_add(1, std::memory_order_relaxed);
   appended_bytes_.fetch_add(length, std::memory_order_relaxed);
-  return store::Ref{place->extent->id, place->offset, length, crc};
+  return store::Ref{reserved->extent->id, reserved->offset, length, crc};
 }
 
-store::Result<ExtentWriter::Place> ExtentWriter::reserve(uint64_t length) {
-  Lane& lane = lanes_[length >= kBulkRunBytes ? 1 : 0];
-  std::lock_guard lock(lane.mutex);
-  if (lane.extent != nullptr) {
-    if (auto offset = reserve_in(*lane.extent, length)) return Place{lane.extent, *offset};
+store::Result<ExtentWriter::Reserved> ExtentWriter::reserve(uint64_t length) {
+  Track& track = tracks_[length >= kBulkRunBytes ? 1 : 0];
+  MutexLock lock(track.mutex);
+  if (track.extent != nullptr) {
+    if (auto offset = reserve_in(*track.extent, length)) return Reserved{track.extent, *offset};
   }
   auto created = create();
   if (!created) return created.error();
-  auto before = std::exchange(lane.extent, *created);
+  auto before = std::exchange(track.extent, *created);
   if (before != nullptr) seal(before);
-  return Place{lane.extent, *reserve_in(*lane.extent, length)};
+  return Reserved{track.extent, *reserve_in(*track.extent, length)};
 }
 
 void ExtentWriter::seal(const ExtentPtr& extent) {
   uint64_t end = 0;
   {
-    std::lock_guard lock(extent->mutex);
+    MutexLock lock(extent->mutex);
     extent->sealed = true;
     end = extent->end;
   }
@@ -99,7 +99,7 @@ void ExtentWriter::seal(const ExtentPtr& extent) {
 }
 
 std::optional<uint64_t> ExtentWriter::reserve_in(Extent& extent, uint64_t length) {
-  std::lock_guard lock(extent.mutex);
+  MutexLock lock(extent.mutex);
   if (extent.sealed || extent.end + length > extent.capacity) return std::nullopt;
   const uint64_t offset = extent.end;
   extent.end += length;
@@ -125,7 +125,7 @@ store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
   while (made < extent->id && !made_.compare_exchange_weak(made, extent->id)) {
   }
   readers_.add(extent->id, extent->file);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   extents_.emplace(extent->id, extent);
   return extent;
 }
@@ -157,18 +157,18 @@ store::Result<std::shared_ptr<const os::File>> ExtentWriter::create_file(ExtentI
   return std::move(*file);
 }
 
-void ExtentWriter::finish(const Place& place, bool written) {
+void ExtentWriter::finish(const Reserved& reserved, bool written) {
   {
-    std::lock_guard lock(place.extent->mutex);
-    place.extent->writing.erase(place.offset);
-    // The failed run is nobody's; the next ones should try another place.
-    if (!written) place.extent->sealed = true;
+    MutexLock lock(reserved.extent->mutex);
+    reserved.extent->writing.erase(reserved.offset);
+    // The failed run is nobody's; the next ones should try another extent.
+    if (!written) reserved.extent->sealed = true;
   }
-  retire_if_done(place.extent);
+  retire_if_done(reserved.extent);
 }
 
 ExtentWriter::ExtentPtr ExtentWriter::find(ExtentId id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = extents_.find(id);
   return found == extents_.end() ? nullptr : found->second;
 }
@@ -184,7 +184,7 @@ bool ExtentWriter::needs_sync(const store::Commit& commit) const {
       extent = find(ref.extent);
     }
     if (extent == nullptr) return;
-    std::lock_guard lock(extent->mutex);
+    MutexLock lock(extent->mutex);
     needed = ref.offset >= extent->durable_end;
   });
   return needed;
@@ -202,7 +202,7 @@ std::vector<store::Result<void>> ExtentWriter::sync(
       auto extent = find(ref.extent);
       if (extent == nullptr) return;
       {
-        std::lock_guard lock(extent->mutex);
+        MutexLock lock(extent->mutex);
         if (ref.offset < extent->durable_end) return;
       }
       if (known == outcomes.end()) {
@@ -218,12 +218,12 @@ std::vector<store::Result<void>> ExtentWriter::sync(
 store::Result<void> ExtentWriter::sync(Extent& extent) {
   uint64_t written_end = 0;
   {
-    std::lock_guard lock(extent.mutex);
+    MutexLock lock(extent.mutex);
     if (extent.lost) return *extent.lost;
     written_end = extent.writing.empty() ? extent.end : *extent.writing.begin();
   }
   auto synced = extent.file->sync_data();
-  std::lock_guard lock(extent.mutex);
+  MutexLock lock(extent.mutex);
   if (synced.ok()) {
     extent.durable_end = std::max(extent.durable_end, written_end);
     return {};
@@ -236,7 +236,7 @@ store::Result<void> ExtentWriter::sync(Extent& extent) {
 
 void ExtentWriter::retire_if_done(const ExtentPtr& extent) {
   {
-    std::lock_guard lock(extent->mutex);
+    MutexLock lock(extent->mutex);
     if (!extent->sealed || !extent->writing.empty() || extent->durable_end < extent->end) return;
   }
   forget(extent->id);
@@ -244,18 +244,18 @@ void ExtentWriter::retire_if_done(const ExtentPtr& extent) {
 
 bool ExtentWriter::is_sealed(ExtentId id) const {
   if (id >= next_) return false;
-  for (const auto& lane : lanes_) {
-    std::lock_guard lock(lane.mutex);
-    if (lane.extent != nullptr && lane.extent->id == id) return false;
+  for (const auto& track : tracks_) {
+    MutexLock lock(track.mutex);
+    if (track.extent != nullptr && track.extent->id == id) return false;
   }
   auto extent = find(id);
   if (extent == nullptr) return true;
-  std::lock_guard lock(extent->mutex);
+  MutexLock lock(extent->mutex);
   return extent->writing.empty();
 }
 
 void ExtentWriter::forget(ExtentId id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   extents_.erase(id);
 }
 

@@ -10,12 +10,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/open_extents.h"
 #include "engine/room.h"
 #include "store/store.h"
@@ -66,29 +66,30 @@ class ExtentWriter {
     std::shared_ptr<const os::File> file;
     uint64_t capacity = 0;
 
-    std::mutex mutex;
-    uint64_t end = kPageBytes;   // Where the next run goes.
-    std::set<uint64_t> writing;  // Offsets of runs being written.
-    bool sealed = false;
-    uint64_t durable_end = 0;          // All runs before this are on the device.
-    std::optional<store::Error> lost;  // A sync failed: runs from durable_end on cannot be trusted.
+    Mutex mutex;
+    uint64_t end GUARDED_BY(mutex) = kPageBytes;   // Where the next run goes.
+    std::set<uint64_t> writing GUARDED_BY(mutex);  // Offsets of runs being written.
+    bool sealed GUARDED_BY(mutex) = false;
+    uint64_t durable_end GUARDED_BY(mutex) = 0;  // All runs before this are on the device.
+    std::optional<store::Error> lost
+        GUARDED_BY(mutex);  // A sync failed: runs from durable_end on cannot be trusted.
   };
   using ExtentPtr = std::shared_ptr<Extent>;
-  struct Lane {
-    mutable std::mutex mutex;
-    ExtentPtr extent;  // Null until the first append.
+  struct Track {
+    mutable Mutex mutex;
+    ExtentPtr extent GUARDED_BY(mutex);  // Null until the first append.
   };
-  struct Place {
+  struct Reserved {
     ExtentPtr extent;
     uint64_t offset = 0;
   };
 
-  store::Result<Place> reserve(uint64_t length);
+  store::Result<Reserved> reserve(uint64_t length);
   void seal(const ExtentPtr& extent);
   static std::optional<uint64_t> reserve_in(Extent& extent, uint64_t length);
   store::Result<ExtentPtr> create();
   store::Result<std::shared_ptr<const os::File>> create_file(ExtentId id, uint64_t& capacity);
-  void finish(const Place& place, bool written);
+  void finish(const Reserved& reserved, bool written);
   ExtentPtr find(ExtentId id) const;
   store::Result<void> sync(Extent& extent);
   void retire_if_done(const ExtentPtr& extent);
@@ -101,10 +102,11 @@ class ExtentWriter {
   std::atomic<ExtentId> next_;
   Announce announce_;
   std::atomic<ExtentId> made_{0};  // The highest.
-  std::array<Lane, 2> lanes_;
+  std::array<Track, 2> tracks_;
 
-  mutable std::mutex mutex_;
-  std::map<ExtentId, ExtentPtr> extents_;  // Those whose runs are not all known to be durable.
+  mutable Mutex mutex_;
+  std::map<ExtentId, ExtentPtr> extents_
+      GUARDED_BY(mutex_);  // Those whose runs are not all known to be durable.
   std::atomic<uint64_t> appended_runs_{0};
   std::atomic<uint64_t> appended_bytes_{0};
 };

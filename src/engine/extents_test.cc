@@ -27,8 +27,8 @@ class ExtentsTest : public testing::Test {
     ASSERT_TRUE((*file)->write_at(bytes, offset).ok());
   }
   // Fails every such call on extents from now on.
-  static void fail(os::Call failing, int code) {
-    os::set_fault_hook([=](os::Call call, std::string_view path) {
+  static void fail(os::SystemCall failing, int code) {
+    os::set_fault_hook([=](os::SystemCall call, std::string_view path) {
       return os::Fault{call == failing && path.ends_with(".ext") ? code : 0};
     });
   }
@@ -114,7 +114,7 @@ TEST_F(ExtentsTest, TruncatedAndMissingFilesAreCorruptNotFatal) {
 
 TEST_F(ExtentsTest, ReadErrorsAreIoErrors) {
   const Ref ref = *append(*engine_, pattern(1000, 1));
-  fail(os::Call::kRead, EIO);
+  fail(os::SystemCall::kRead, EIO);
   EXPECT_EQ(bytes_of(*engine_, ref), describe(Error::kIo));
   os::set_fault_hook({});
   EXPECT_TRUE(bytes_of(*engine_, ref) == pattern(1000, 1));
@@ -122,7 +122,7 @@ TEST_F(ExtentsTest, ReadErrorsAreIoErrors) {
 
 TEST_F(ExtentsTest, NoSpaceFailsTheAppendAndNothingElse) {
   const Ref before = *append(*engine_, pattern(1000, 1));
-  fail(os::Call::kAllocate, ENOSPC);
+  fail(os::SystemCall::kAllocate, ENOSPC);
   // The open extent still has room for small runs; bulk needs a new one.
   EXPECT_TRUE(append(*engine_, pattern(1000, 2)).ok());
   auto bulk = append(*engine_, pattern(store::kMaxRunBytes, 3));
@@ -139,8 +139,8 @@ TEST_F(ExtentsTest, SmallerExtentsAreTriedBeforeGivingUp) {
   engine_.reset();
   engine_ = std::move(*Engine::open(options));
   std::atomic<int> calls{0};
-  os::set_fault_hook([&](os::Call call, std::string_view path) {
-    const bool allocating = call == os::Call::kAllocate && path.ends_with(".ext");
+  os::set_fault_hook([&](os::SystemCall call, std::string_view path) {
+    const bool allocating = call == os::SystemCall::kAllocate && path.ends_with(".ext");
     return os::Fault{allocating && ++calls < 3 ? ENOSPC : 0};
   });
   auto ref = append(*engine_, pattern(1000, 1));
@@ -149,7 +149,7 @@ TEST_F(ExtentsTest, SmallerExtentsAreTriedBeforeGivingUp) {
 }
 
 TEST_F(ExtentsTest, AfterAFailedWriteOthersGoElsewhere) {
-  fail(os::Call::kWrite, EIO);
+  fail(os::SystemCall::kWrite, EIO);
   EXPECT_EQ(append(*engine_, "x").error(), Error::kIo);
   os::set_fault_hook({});
   auto ref = append(*engine_, pattern(1000, 1));
@@ -162,7 +162,7 @@ TEST_F(ExtentsTest, AFailedSyncIsFinalForWhatItShouldHaveCovered) {
   const Ref durable = *append(*engine_, "durable");
   ASSERT_TRUE(put(*engine_, "durable", "v", {durable}).ok());
   const Ref doubtful = *append(*engine_, "doubtful");
-  fail(os::Call::kSync, EIO);
+  fail(os::SystemCall::kSync, EIO);
   EXPECT_EQ(put(*engine_, "doubtful", "v", {doubtful}).error(), Error::kIo);
   os::set_fault_hook({});
   // The kernel would call the next sync a success; the bytes may be gone all the same.
@@ -177,7 +177,7 @@ TEST_F(ExtentsTest, AFailedSyncIsFinalForWhatItShouldHaveCovered) {
 
 TEST_F(ExtentsTest, CommitsWithoutBytesDoNotWaitForExtents) {
   ASSERT_TRUE(append(*engine_, "bytes").ok());
-  fail(os::Call::kSync, EIO);
+  fail(os::SystemCall::kSync, EIO);
   EXPECT_TRUE(put(*engine_, "a", "v").ok());
 }
 

@@ -105,7 +105,7 @@ bool run_with_fault(int n, int code, Lasting lasting) {
   TestLocation location;
   Expected expected;
   std::atomic<int> calls{0};
-  const auto fault = [&](os::Call, std::string_view) {
+  const auto fault = [&](os::SystemCall, std::string_view) {
     const int call = ++calls;
     return os::Fault{call == n || (call > n && lasting == Lasting::kForGood) ? code : 0};
   };
@@ -151,8 +151,8 @@ INSTANTIATE_TEST_SUITE_P(Engine, Faults,
 class LogFaults : public testing::Test {
  protected:
   void TearDown() override { os::set_fault_hook({}); }
-  static void fail_log(os::Call failing, int code) {
-    os::set_fault_hook([=](os::Call call, std::string_view path) {
+  static void fail_log(os::SystemCall failing, int code) {
+    os::set_fault_hook([=](os::SystemCall call, std::string_view path) {
       return os::Fault{call == failing && path.ends_with(".log") ? code : 0};
     });
   }
@@ -162,7 +162,7 @@ class LogFaults : public testing::Test {
 
 TEST_F(LogFaults, NoSpaceIsSaidAndOverAsSoonAsThereIsSome) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
-  fail_log(os::Call::kWrite, ENOSPC);
+  fail_log(os::SystemCall::kWrite, ENOSPC);
   EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kFull);
   EXPECT_EQ(put(*engine_, "a", "3").error(), Error::kFull);
   EXPECT_EQ(get(*engine_, "a").value()->value, "1") << "reading goes on";
@@ -194,7 +194,7 @@ TEST_F(LogFaults, SnapshotsEndWithARepair) {
   auto dropped = engine_->snapshot();
   EXPECT_TRUE(seen_by(*used).ok());
   EXPECT_TRUE(seen_by(*dropped).ok());
-  fail_log(os::Call::kWrite, EIO);
+  fail_log(os::SystemCall::kWrite, EIO);
   EXPECT_FALSE(put(*engine_, "b", "1").ok());
   EXPECT_TRUE(seen_by(*used).ok()) << "reading goes on";
   os::set_fault_hook({});
@@ -211,7 +211,7 @@ TEST_F(LogFaults, SnapshotsEndWithARepair) {
 
 TEST_F(LogFaults, AFailedSyncIsNeverAcknowledged) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
-  fail_log(os::Call::kSync, EIO);
+  fail_log(os::SystemCall::kSync, EIO);
   EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kIo);
   os::set_fault_hook({});
   // The next commit repairs first, and decides from what is on the disk: either value, but the same
@@ -229,7 +229,7 @@ TEST_F(LogFaults, AFailedSyncIsNeverAcknowledged) {
 
 TEST_F(LogFaults, WhatWasReadWhileInDoubtIsReadAgainAfterTheRepair) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
-  fail_log(os::Call::kSync, EIO);
+  fail_log(os::SystemCall::kSync, EIO);
   EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kIo);
   EXPECT_EQ(get(*engine_, "a").value()->value, "1");
   os::set_fault_hook({});
@@ -249,7 +249,7 @@ TEST_F(LogFaults, ASweepSparesWhatACommitInDoubtLists) {
   ASSERT_TRUE(ref.ok());
   engine_.reset();
   engine_ = location_.open();  // Seals the extent, so that it can be swept.
-  fail_log(os::Call::kSync, EIO);
+  fail_log(os::SystemCall::kSync, EIO);
   EXPECT_EQ(put(*engine_, "a", "1", {*ref}).error(), Error::kIo);
   EXPECT_TRUE(engine_->sweep_now().ok());
   os::set_fault_hook({});
@@ -286,7 +286,7 @@ TEST_F(LogFaults, DescriptorsThatComeBackMendItWithoutACommit) {
   };
   {
     const NoDescriptors none;
-    fail_log(os::Call::kWrite, EIO);
+    fail_log(os::SystemCall::kWrite, EIO);
     EXPECT_EQ(put(*engine_, "a", "2").error(), Error::kIo);
     os::set_fault_hook({});
     EXPECT_EQ(put(*engine_, "a", "3").error(), Error::kIo) << "nothing can be opened";
@@ -302,14 +302,14 @@ TEST_F(LogFaults, DescriptorsThatComeBackMendItWithoutACommit) {
 
 TEST_F(LogFaults, ConflictsAreConflictsEvenBesideFailures) {
   ASSERT_TRUE(put(*engine_, "a", "1").ok());
-  fail_log(os::Call::kSync, EIO);
+  fail_log(os::SystemCall::kSync, EIO);
   auto refused = RunLoop::run(
       engine_->commit({{{test_key("a"), nullptr}}, {{test_key("a"), store::record_of("2")}}}));
   EXPECT_EQ(refused.error(), Error::kConflict);
 }
 
 TEST_F(LogFaults, ShortWritesAreCompleted) {
-  os::set_fault_hook([](os::Call, std::string_view) { return os::Fault{0, 1000}; });
+  os::set_fault_hook([](os::SystemCall, std::string_view) { return os::Fault{0, 1000}; });
   const std::string bytes = pattern(100'000, 1);
   auto ref = append(*engine_, bytes);
   ASSERT_TRUE(ref.ok());

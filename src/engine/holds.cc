@@ -10,12 +10,12 @@ thread_local const size_t this_thread = next_thread++;
 }  // namespace
 
 Holds::Token::Token(std::shared_ptr<Shared> owner) : shared(std::move(owner)) {
-  std::lock_guard lock(shared->mutex);
+  MutexLock lock(shared->mutex);
   ++shared->tokens;
 }
 
 Holds::Token::~Token() {
-  std::lock_guard lock(shared->mutex);
+  MutexLock lock(shared->mutex);
   --shared->tokens;
   shared->changed.notify_all();
 }
@@ -26,7 +26,7 @@ Holds::Holds() {
 
 store::Hold Holds::take() {
   Slot& slot = slots_[this_thread % kSlots];
-  std::lock_guard lock(slot.mutex);
+  MutexLock lock(slot.mutex);
   return store::Hold(slot.token);
 }
 
@@ -34,18 +34,20 @@ bool Holds::wait_for_earlier() {
   for (auto& slot : slots_) {
     auto fresh = std::make_shared<Token>(shared_);
     {
-      std::lock_guard lock(slot.mutex);
+      MutexLock lock(slot.mutex);
       slot.token.swap(fresh);
     }
     // The old token goes here, outside the slot's lock, unless a Hold still has it.
   }
-  std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait(lock, [&] { return shared_->stopping || shared_->tokens == kSlots; });
+  MutexLock lock(shared_->mutex);
+  shared_->changed.wait(lock, [&]() REQUIRES(shared_->mutex) {
+    return shared_->stopping || shared_->tokens == kSlots;
+  });
   return !shared_->stopping;
 }
 
 void Holds::stop() {
-  std::lock_guard lock(shared_->mutex);
+  MutexLock lock(shared_->mutex);
   shared_->stopping = true;
   shared_->changed.notify_all();
 }

@@ -4,10 +4,9 @@
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "store/store.h"
 
 namespace kyanite::engine {
@@ -24,10 +23,10 @@ class Holds {
  private:
   // Outlives Holds: the last Hold may go after it.
   struct Shared {
-    std::mutex mutex;
-    std::condition_variable changed;
-    size_t tokens = 0;
-    bool stopping = false;
+    Mutex mutex;
+    ConditionVariable changed;
+    size_t tokens GUARDED_BY(mutex) = 0;
+    bool stopping GUARDED_BY(mutex) = false;
   };
   // All Holds that took a slot's token between two waits share it; it dies with the last of them.
   struct Token {
@@ -36,8 +35,8 @@ class Holds {
     std::shared_ptr<Shared> shared;
   };
   struct alignas(64) Slot {
-    std::mutex mutex;
-    std::shared_ptr<Token> token;
+    Mutex mutex;
+    std::shared_ptr<Token> token GUARDED_BY(mutex);
   };
 
   static constexpr size_t kSlots = 16;

@@ -5,19 +5,19 @@
 namespace kyanite::engine {
 
 void LiveMap::add(ExtentId id, uint64_t file_bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& pages = pages_[id];
   pages.assign((file_bytes + kPageBytes - 1) / kPageBytes, false);
   if (!pages.empty()) pages[0] = true;
 }
 
 void LiveMap::mark(const store::Ref& ref) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   mark_locked(ref);
 }
 
 void LiveMap::committing(const store::Commit& commit) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& write : commit.writes) {
     if (write.record == nullptr) continue;
     for (const auto& ref : write.record->refs) mark_locked(ref);
@@ -36,7 +36,7 @@ void LiveMap::mark_locked(const store::Ref& ref) {
 }
 
 std::vector<LiveMap::Pages> LiveMap::dead(ExtentId id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Pages> out;
   const auto& pages = pages_.at(id);
   for (uint64_t page = 0; page < pages.size(); ++page) {
@@ -48,7 +48,7 @@ std::vector<LiveMap::Pages> LiveMap::dead(ExtentId id) const {
 }
 
 uint64_t LiveMap::live_pages(ExtentId id) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto& pages = pages_.at(id);
   return static_cast<uint64_t>(std::count(pages.begin(), pages.end(), true));
 }

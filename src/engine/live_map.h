@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/committer.h"
 #include "engine/extent_file.h"
 
@@ -16,7 +16,6 @@ class LiveMap final : public CommitWatch {
  public:
   // Begins with every page of the extent dead but its header.
   void add(ExtentId id, uint64_t file_bytes);
-  bool empty() const { return pages_.empty(); }
 
   // Refs to extents that were not added are none of its business. Any thread.
   void mark(const store::Ref& ref);
@@ -32,10 +31,10 @@ class LiveMap final : public CommitWatch {
   uint64_t live_pages(ExtentId id) const;
 
  private:
-  void mark_locked(const store::Ref& ref);
+  void mark_locked(const store::Ref& ref) REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<ExtentId, std::vector<bool>> pages_;
+  mutable Mutex mutex_;
+  std::map<ExtentId, std::vector<bool>> pages_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::engine

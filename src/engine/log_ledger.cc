@@ -77,9 +77,7 @@ Result<std::unique_ptr<LogLedger>, std::string> LogLedger::open(const std::strin
   if (!text) return Failure{"its file LOGS cannot be read (" + text.error().what + ")"};
   auto logs = decode(*text);
   if (!logs) return Failure{std::string("its file LOGS is damaged")};
-  std::unique_ptr<LogLedger> ledger(new LogLedger(std::move(*file)));
-  ledger->synced_ = std::move(*logs);
-  return ledger;
+  return std::unique_ptr<LogLedger>(new LogLedger(std::move(*file), std::move(*logs)));
 }
 
 std::optional<std::string> LogLedger::say(std::optional<std::string> reason) {
@@ -88,12 +86,12 @@ std::optional<std::string> LogLedger::say(std::optional<std::string> reason) {
 }
 
 std::optional<std::string> LogLedger::refusal() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return refusal_;
 }
 
 std::optional<std::string> LogLedger::begin(const std::string& records) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   settled_ = false;
   obsolete_.clear();
   previous_.clear();
@@ -112,7 +110,7 @@ std::optional<std::string> LogLedger::begin(const std::string& records) {
 }
 
 std::optional<std::string> LogLedger::refuse(const std::string& path, std::string_view log) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (lenient_) return std::nullopt;
   return say(checked(path, log));
 }
@@ -138,7 +136,7 @@ std::optional<std::string> LogLedger::checked(const std::string& path, std::stri
 os::Result<void> LogLedger::settle() {
   std::vector<std::string> obsolete;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     settled_ = true;
     obsolete.swap(obsolete_);
     for (const auto& path : obsolete) synced_.erase(number_of(path));
@@ -162,7 +160,7 @@ uint64_t LogLedger::number_of(std::string_view path) {
 }
 
 void LogLedger::synced(uint64_t number, uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (!settled_) return;
   auto& known = synced_[number];
   if (bytes <= known) return;
@@ -173,7 +171,7 @@ void LogLedger::synced(uint64_t number, uint64_t bytes) {
 
 os::Result<void> LogLedger::remove(const std::string& path) {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!settled_) {
       obsolete_.push_back(path);
       return {};

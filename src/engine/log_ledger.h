@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "os/file.h"
 
@@ -52,21 +52,24 @@ class LogLedger {
   os::Result<void> remove(const std::string& path);
 
  private:
-  explicit LogLedger(std::shared_ptr<const os::File> file) : file_(std::move(file)) {}
-  os::Result<void> write() const;
-  std::optional<std::string> checked(const std::string& path, std::string_view log);
-  std::optional<std::string> say(std::optional<std::string> reason);
+  LogLedger(std::shared_ptr<const os::File> file, std::map<uint64_t, uint64_t> synced)
+      : file_(std::move(file)), synced_(std::move(synced)) {}
+  os::Result<void> write() const REQUIRES(mutex_);
+  std::optional<std::string> checked(const std::string& path, std::string_view log)
+      REQUIRES(mutex_);
+  std::optional<std::string> say(std::optional<std::string> reason) REQUIRES(mutex_);
 
   const std::shared_ptr<const os::File> file_;
   bool lenient_ = false;
 
-  mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> synced_;  // By a log's number how much of it is on the device.
-  bool settled_ = false;
-  std::vector<std::string> obsolete_;  // To be deleted once it is settled.
-  std::string previous_;               // The last log of this recovery that has writes,
-  uint64_t next_ = 0;                  // and the number of the write that has to follow.
-  std::optional<std::string> refusal_;
+  mutable Mutex mutex_;
+  std::map<uint64_t, uint64_t> synced_
+      GUARDED_BY(mutex_);  // By a log's number how much of it is on the device.
+  bool settled_ GUARDED_BY(mutex_) = false;
+  std::vector<std::string> obsolete_ GUARDED_BY(mutex_);  // To be deleted once it is settled.
+  std::string previous_ GUARDED_BY(mutex_);  // The last log of this recovery that has writes,
+  uint64_t next_ GUARDED_BY(mutex_) = 0;     // and the number of the write that has to follow.
+  std::optional<std::string> refusal_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::engine

@@ -6,7 +6,7 @@ OpenExtents::OpenExtents(std::string directory, size_t most)
     : directory_(std::move(directory)), most_(most) {}
 
 std::shared_ptr<ExtentFile> OpenExtents::find(ExtentId id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_id_.find(id);
   if (found == by_id_.end()) return nullptr;
   used_.splice(used_.begin(), used_, found->second);
@@ -21,7 +21,7 @@ os::Result<std::shared_ptr<ExtentFile>> OpenExtents::open(ExtentId id) {
 }
 
 std::shared_ptr<ExtentFile> OpenExtents::add(ExtentId id, std::shared_ptr<const os::File> file) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (auto found = by_id_.find(id); found != by_id_.end()) return *found->second;
   const auto close = [open = open_](const ExtentFile* extent) {
     delete extent;
@@ -38,7 +38,7 @@ std::shared_ptr<ExtentFile> OpenExtents::add(ExtentId id, std::shared_ptr<const 
 }
 
 void OpenExtents::forget(ExtentId id) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = by_id_.find(id);
   if (found == by_id_.end()) return;
   used_.erase(found->second);

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "engine/extent_file.h"
 
 namespace kyanite::engine {
@@ -35,9 +35,9 @@ class OpenExtents {
   const size_t most_;
   // How many there are, here and with readers, who may outlive this.
   const std::shared_ptr<std::atomic<size_t>> open_ = std::make_shared<std::atomic<size_t>>(0);
-  std::mutex mutex_;
-  Used used_;
-  std::unordered_map<ExtentId, Used::iterator> by_id_;
+  Mutex mutex_;
+  Used used_ GUARDED_BY(mutex_);
+  std::unordered_map<ExtentId, Used::iterator> by_id_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::engine

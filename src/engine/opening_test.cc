@@ -265,8 +265,8 @@ TEST_F(OpeningTest, ARepairDoesNotTakeAnotherDatabase) {
   auto engine = location_.open();
   fs::remove_all(part("records"));
   fs::create_directory(part("records"));
-  os::set_fault_hook([](os::Call call, std::string_view path) {
-    return os::Fault{call == os::Call::kWrite && path.ends_with(".log") ? EIO : 0};
+  os::set_fault_hook([](os::SystemCall call, std::string_view path) {
+    return os::Fault{call == os::SystemCall::kWrite && path.ends_with(".log") ? EIO : 0};
   });
   EXPECT_FALSE(put(*engine, "d", "v").ok());
   os::set_fault_hook({});

@@ -34,7 +34,7 @@ IOStatus status_of(const os::Result<void>& result) {
   return result.ok() ? IOStatus::OK() : status_of(result.error().code, result.error().what);
 }
 
-IOStatus injected(os::Call call, const std::string& path) {
+IOStatus injected(os::SystemCall call, const std::string& path) {
   return status_of(os::fault_before(call, path).error, path + ": injected fault");
 }
 
@@ -115,21 +115,21 @@ class FaultableFile final : public rocksdb::FSWritableFileOwnerWrapper {
       : FSWritableFileOwnerWrapper(std::move(file)), path_(std::move(path)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    if (auto fault = injected(os::Call::kWrite, path_); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kWrite, path_); !fault.ok()) return fault;
     return target()->Append(data, options, debug);
   }
   IOStatus Append(const Slice& data, const IOOptions& options,
                   const rocksdb::DataVerificationInfo& verification,
                   IODebugContext* debug) override {
-    if (auto fault = injected(os::Call::kWrite, path_); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kWrite, path_); !fault.ok()) return fault;
     return target()->Append(data, options, verification, debug);
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    if (auto fault = injected(os::Call::kSync, path_); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kSync, path_); !fault.ok()) return fault;
     return target()->Sync(options, debug);
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    if (auto fault = injected(os::Call::kSync, path_); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kSync, path_); !fault.ok()) return fault;
     return target()->Fsync(options, debug);
   }
 
@@ -147,7 +147,7 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
                            std::unique_ptr<FSWritableFile>* result,
                            IODebugContext* debug) override {
     if (path.ends_with(".log")) return new_log(path, result);
-    if (auto fault = injected(os::Call::kOpen, path); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kOpen, path); !fault.ok()) return fault;
     std::unique_ptr<FSWritableFile> file;
     auto opened = FileSystemWrapper::NewWritableFile(path, options, &file, debug);
     if (opened.ok()) *result = std::make_unique<FaultableFile>(std::move(file), path);
@@ -167,7 +167,7 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    if (auto fault = injected(os::Call::kRename, from); !fault.ok()) return fault;
+    if (auto fault = injected(os::SystemCall::kRename, from); !fault.ok()) return fault;
     return FileSystemWrapper::RenameFile(from, to, options, debug);
   }
 

@@ -83,15 +83,15 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
 
 // What a look has used up of its time. In memory it must not wait for the device, nor go on when
 // others wait for its thread, which it asks now and then.
-class Budget {
+class Allotment {
  public:
   static constexpr uint32_t kSeek = 16;  // as many steps as a seek costs
 
   using OthersWait = std::function<bool()>;
-  static Budget in_memory(std::chrono::microseconds time, const OthersWait& others_wait) {
+  static Allotment in_memory(std::chrono::microseconds time, const OthersWait& others_wait) {
     return {time, &others_wait};
   }
-  static Budget of_time(std::chrono::microseconds time) { return {time, nullptr}; }
+  static Allotment of_time(std::chrono::microseconds time) { return {time, nullptr}; }
 
   bool must_be_in_memory() const { return others_wait_ != nullptr; }
   void spend(uint32_t steps) {
@@ -119,7 +119,7 @@ class Budget {
   static constexpr uint32_t kStepsPerAsk = 256;  // Some 0.1 ms.
   static constexpr uint32_t kMostUnasked = 768;
 
-  Budget(std::chrono::microseconds time, const OthersWait* others_wait)
+  Allotment(std::chrono::microseconds time, const OthersWait* others_wait)
       : others_wait_(others_wait), until_(std::chrono::steady_clock::now() + time) {}
   bool late() const { return std::chrono::steady_clock::now() >= until_; }
 
@@ -135,13 +135,13 @@ class Budget {
 class RecordCursor final : public store::View::Cursor {
  public:
   RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range,
-               Budget* budget)
-      : range_(range), end_(range_.to), budget_(budget) {
+               Allotment* allotment)
+      : range_(range), end_(range_.to), allotment_(allotment) {
     if (!range_.to.empty()) options.iterate_upper_bound = &end_;
     options.ignore_range_deletions = true;  // There are none: looking for them costs each step.
     iterator_.reset(database.NewIterator(options));
     iterator_->Seek(range_.from);
-    moved(Budget::kSeek);
+    moved(Allotment::kSeek);
   }
   bool valid() const override { return valid_; }
   std::string_view key() const override { return key_; }
@@ -159,10 +159,10 @@ class RecordCursor final : public store::View::Cursor {
   }
   void seek(std::string_view key) override {
     iterator_->Seek(std::max<std::string_view>(key, range_.from));
-    moved(Budget::kSeek);
+    moved(Allotment::kSeek);
   }
   store::Result<void> status() const override {
-    if (budget_ != nullptr && budget_->missed()) return Error::kIo;
+    if (allotment_ != nullptr && allotment_->missed()) return Error::kIo;
     if (iterator_->status().ok()) return {};
     log_error("scanning records: " + iterator_->status().ToString());
     return error_of(iterator_->status());
@@ -172,15 +172,15 @@ class RecordCursor final : public store::View::Cursor {
   void moved(uint32_t steps) {
     valid_ = iterator_->Valid();
     if (valid_) key_ = iterator_->key().ToStringView();
-    if (budget_ == nullptr) return;
-    budget_->spend(steps);
-    if (!valid_ && iterator_->status().IsIncomplete()) budget_->miss();
-    if (budget_->missed()) valid_ = false;
+    if (allotment_ == nullptr) return;
+    allotment_->spend(steps);
+    if (!valid_ && iterator_->status().IsIncomplete()) allotment_->miss();
+    if (allotment_->missed()) valid_ = false;
   }
 
   const store::Range range_;
   const Slice end_;  // The iterator keeps a pointer to it.
-  Budget* const budget_;
+  Allotment* const allotment_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
   bool valid_ = false;
   std::string_view key_;
@@ -188,11 +188,12 @@ class RecordCursor final : public store::View::Cursor {
 
 class RecordView final : public store::View {
  public:
-  // Without a budget a look has all the time.
-  RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot, Budget* budget = nullptr)
-      : database_(database), budget_(budget) {
+  // Without a allotment a look has all the time.
+  RecordView(rocksdb::DB& database, const rocksdb::Snapshot* snapshot,
+             Allotment* allotment = nullptr)
+      : database_(database), allotment_(allotment) {
     options_.snapshot = snapshot;
-    if (budget_ == nullptr || !budget_->must_be_in_memory()) return;
+    if (allotment_ == nullptr || !allotment_->must_be_in_memory()) return;
     options_.read_tier = rocksdb::kBlockCacheTier;
     options_.background_purge_on_iterator_cleanup = true;
   }
@@ -200,21 +201,21 @@ class RecordView final : public store::View {
     PinnableSlice bytes;
     const auto status =
         database_.Get(options_, database_.DefaultColumnFamily(), key.bytes(), &bytes);
-    if (budget_ != nullptr) {
-      budget_->spend(Budget::kSeek);
-      if (status.IsIncomplete()) budget_->miss();
-      if (budget_->missed()) return Error::kIo;
+    if (allotment_ != nullptr) {
+      allotment_->spend(Allotment::kSeek);
+      if (status.IsIncomplete()) allotment_->miss();
+      if (allotment_->missed()) return Error::kIo;
     }
     return record_of(status, bytes);
   }
   std::unique_ptr<Cursor> scan(const store::Range& range) const override {
-    return std::make_unique<RecordCursor>(database_, options_, range, budget_);
+    return std::make_unique<RecordCursor>(database_, options_, range, allotment_);
   }
-  bool enough() const override { return budget_ != nullptr && budget_->enough(); }
+  bool enough() const override { return allotment_ != nullptr && allotment_->enough(); }
 
  private:
   rocksdb::DB& database_;
-  Budget* const budget_;
+  Allotment* const allotment_;
   ReadOptions options_;
 };
 
@@ -224,7 +225,7 @@ class RecordView final : public store::View {
 class Records::Reading {
  public:
   explicit Reading(Records& records) : records_(records) {
-    if (records.closing_) std::lock_guard wait(records.turnstile_);
+    if (records.closing_) MutexLock wait(records.turnstile_);
     lock_ = std::shared_lock(records.gate_);
   }
   Reading(Records& records, std::try_to_lock_t) : records_(records) {
@@ -374,7 +375,7 @@ store::Result<void> Records::read(const store::Look& look) {
 
 // No gate: what is still in the list is of the database that is open.
 Records::Kept::~Kept() {
-  std::lock_guard lock(records_.kept_mutex_);
+  MutexLock lock(records_.kept_mutex_);
   const auto found = records_.kept_.find(number_);
   if (found == records_.kept_.end()) return;
   records_.database_->ReleaseSnapshot(found->second);
@@ -382,7 +383,7 @@ Records::Kept::~Kept() {
 }
 
 const rocksdb::Snapshot* Records::Kept::snapshot(rocksdb::DB& database) {
-  std::lock_guard lock(records_.kept_mutex_);
+  MutexLock lock(records_.kept_mutex_);
   if (number_ == 0) {
     number_ = ++records_.last_kept_;
     records_.kept_.emplace(number_, database.GetSnapshot());
@@ -396,8 +397,8 @@ store::Result<void> Records::Kept::look(const store::Look& look, std::chrono::mi
   if (!reading.allowed()) return Error::kIo;
   const auto* taken = snapshot(reading.database());
   if (taken == nullptr) return Error::kIo;
-  Budget budget = Budget::of_time(turn);
-  return look(RecordView(reading.database(), taken, &budget));
+  Allotment allotment = Allotment::of_time(turn);
+  return look(RecordView(reading.database(), taken, &allotment));
 }
 
 std::optional<store::Result<void>> Records::Kept::look_in_memory(
@@ -407,10 +408,10 @@ std::optional<store::Result<void>> Records::Kept::look_in_memory(
   if (!reading.allowed()) return std::nullopt;
   const auto* taken = snapshot(reading.database());
   if (taken == nullptr) return Error::kIo;
-  Budget budget = Budget::in_memory(turn, others_wait);
-  auto looked = look(RecordView(reading.database(), taken, &budget));
-  enough = budget.enough();
-  if (budget.missed()) return std::nullopt;
+  Allotment allotment = Allotment::in_memory(turn, others_wait);
+  auto looked = look(RecordView(reading.database(), taken, &allotment));
+  enough = allotment.enough();
+  if (allotment.missed()) return std::nullopt;
   return looked;
 }
 
@@ -446,7 +447,7 @@ store::Result<void> Records::write(rocksdb::WriteBatch& batch) {
 }
 
 void Records::release_kept() {
-  std::lock_guard lock(kept_mutex_);
+  MutexLock lock(kept_mutex_);
   for (const auto& [number, snapshot] : kept_) database_->ReleaseSnapshot(snapshot);
   kept_.clear();
 }
@@ -467,7 +468,7 @@ store::Result<void> Records::repair() {
     return *broken_;
   }
 
-  std::lock_guard turnstile(turnstile_);
+  MutexLock turnstile(turnstile_);
   closing_ = true;
   std::unique_lock gate(gate_);
   closing_ = false;

@@ -7,12 +7,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "engine/identity.h"
 #include "engine/log_ledger.h"
 #include "engine/room.h"
@@ -89,14 +89,14 @@ class Records {
   // Readers share `gate_`; repair takes it alone. A reader prefers to pass, so that readers cannot
   // starve a repair: while `closing_` is set, new ones first queue at the turnstile.
   std::shared_mutex gate_;
-  std::mutex turnstile_;
+  Mutex turnstile_;
   std::atomic<bool> closing_{false};
   std::unique_ptr<rocksdb::DB> database_;  // Null when it could not be opened again.
 
   // Those of the database as it is open now, by number: a repair releases them all.
-  std::mutex kept_mutex_;
-  std::map<uint64_t, const rocksdb::Snapshot*> kept_;
-  uint64_t last_kept_ = 0;
+  Mutex kept_mutex_;
+  std::map<uint64_t, const rocksdb::Snapshot*> kept_ GUARDED_BY(kept_mutex_);
+  uint64_t last_kept_ GUARDED_BY(kept_mutex_) = 0;
 
   std::optional<Standing> adopted_;
   // The committer's own.

@@ -106,8 +106,8 @@ TEST(Recovery, OfAKilledProcess) {
 class SyncedCopy {
  public:
   explicit SyncedCopy(const TestLocation& original) : original_(original) {
-    os::set_fault_hook([this](os::Call call, std::string_view path) {
-      if (call == os::Call::kSync) keep(std::string(path));
+    os::set_fault_hook([this](os::SystemCall call, std::string_view path) {
+      if (call == os::SystemCall::kSync) keep(std::string(path));
       return os::Fault{};
     });
   }

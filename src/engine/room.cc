@@ -60,7 +60,7 @@ void Room::set_plenty(bool plenty) {
 }
 
 void Room::look() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (now - looked_ < kLookEvery) return;
   looked_ = now;
@@ -83,7 +83,7 @@ bool Room::has(uint64_t bytes) const {
 bool Room::make(uint64_t bytes) {
   if (has(bytes)) return true;
   set_plenty(false);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   give_up_reserve();
   return has(bytes);
 }

@@ -11,9 +11,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "os/file.h"
 #include "store/store.h"
 
@@ -46,9 +46,9 @@ class Room {
   bool make(uint64_t bytes);
 
  private:
-  bool open_reserve();
-  uint64_t add_to_reserve(uint64_t most);  // Tells how much it took.
-  void give_up_reserve();
+  bool open_reserve() REQUIRES(mutex_);
+  uint64_t add_to_reserve(uint64_t most) REQUIRES(mutex_);  // Tells how much it took.
+  void give_up_reserve() REQUIRES(mutex_);
   void set_plenty(bool plenty);
 
   const std::string path_;
@@ -56,10 +56,10 @@ class Room {
   const Measure measure_;
   std::atomic<bool> plenty_{true};
 
-  std::mutex mutex_;
-  std::shared_ptr<const os::File> file_;
-  uint64_t reserved_ = 0;  // Bytes in it.
-  std::chrono::steady_clock::time_point looked_{};
+  Mutex mutex_;
+  std::shared_ptr<const os::File> file_ GUARDED_BY(mutex_);
+  uint64_t reserved_ GUARDED_BY(mutex_) = 0;  // Bytes in it.
+  std::chrono::steady_clock::time_point looked_ GUARDED_BY(mutex_){};
 };
 
 }  // namespace kyanite::engine

@@ -133,8 +133,8 @@ TEST_F(RoomTest, TheReserveServesDeletionsWhereTheDiskIsFullToTheLastByte) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(put(*engine, std::to_string(i), "value").ok());
   const auto fill = [&] {
     used_ = 1024 * kMiB;
-    os::set_fault_hook([&](os::Call call, std::string_view path) {
-      const bool grows = call == os::Call::kWrite && path.ends_with(".log");
+    os::set_fault_hook([&](os::SystemCall call, std::string_view path) {
+      const bool grows = call == os::SystemCall::kWrite && path.ends_with(".log");
       return os::Fault{grows && reserve() != 0 ? ENOSPC : 0};
     });
     disk_ = 1024 * kMiB + reserve();

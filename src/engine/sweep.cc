@@ -40,7 +40,7 @@ Sweeper::Sweeper(Records& records, Extents& extents, Committer& committer, Holds
 
 Sweeper::~Sweeper() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -52,7 +52,7 @@ void Sweeper::loop(std::chrono::seconds interval) {
   stand_back();
   std::optional<uint64_t> swept_at;  // How many commits there were.
   auto due = std::chrono::steady_clock::now() + std::min(interval, kFirstSweep);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!wake_.wait_for(lock, std::min(interval, kFullSweep), [this] { return stopping(); })) {
     if (room_.plenty() && std::chrono::steady_clock::now() < due) continue;
     lock.unlock();
@@ -66,7 +66,7 @@ void Sweeper::loop(std::chrono::seconds interval) {
 store::Result<SweepReport> Sweeper::run() { return run(Pace::kFull); }
 
 store::Result<SweepReport> Sweeper::run(Pace pace) {
-  std::lock_guard only(running_);
+  MutexLock only(running_);
   const auto start = std::chrono::steady_clock::now();
   // Nothing is appended while the disk is full, so what was last appended to can be swept as well.
   if (!room_.plenty()) extents_.writer().seal_all();
@@ -89,7 +89,7 @@ store::Result<SweepReport> Sweeper::run(Pace pace) {
   }
   report.seconds = seconds_since(start);
   ++sweeps_;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   last_ = report;
   return report;
 }
@@ -194,13 +194,13 @@ void Sweeper::rest(Pace pace, SteadyTime& since) {
   if (pace == Pace::kFull) return;
   const auto worked = std::chrono::steady_clock::now() - since;
   if (worked < kGentleWork) return;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   wake_.wait_for(lock, worked, [this] { return stopping(); });
   since = std::chrono::steady_clock::now();
 }
 
 SweepReport Sweeper::last() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return last_;
 }
 

@@ -12,11 +12,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/committer.h"
 #include "engine/extents.h"
 #include "engine/holds.h"
@@ -56,9 +55,9 @@ class Sweeper {
   enum class Pace { kFull, kGentle };
   store::Result<SweepReport> run(Pace pace);
   store::Result<void> sweep_group(const std::vector<ExtentId>& group, Pace pace,
-                                  SweepReport& report);
+                                  SweepReport& report) REQUIRES(running_);
   store::Result<void> mark(LiveMap& live, Pace pace);
-  void reclaim(ExtentId id, const LiveMap& live, SweepReport& report);
+  void reclaim(ExtentId id, const LiveMap& live, SweepReport& report) REQUIRES(running_);
   // Returns how many bytes the device got back.
   uint64_t punch(const os::File& file, const std::vector<LiveMap::Pages>& dead);
   void rest(Pace pace, SteadyTime& since);
@@ -71,12 +70,12 @@ class Sweeper {
   Holds& holds_;
   const Room& room_;
 
-  std::mutex running_;    // One sweep at a time.
-  ExtentId highest_ = 0;  // Of the extents on the disk when it began.
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  Mutex running_;                              // One sweep at a time.
+  ExtentId highest_ GUARDED_BY(running_) = 0;  // Of the extents on the disk when it began.
+  mutable Mutex mutex_;
+  ConditionVariable wake_;
   std::atomic<bool> stopping_{false};
-  SweepReport last_;
+  SweepReport last_ GUARDED_BY(mutex_);
   std::atomic<uint64_t> extents_left_{0};
   std::atomic<uint64_t> sweeps_{0};
   std::atomic<uint64_t> reclaimed_bytes_{0};

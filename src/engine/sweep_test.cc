@@ -234,13 +234,13 @@ TEST_F(SweepTest, StopsForAHoldThatNeverEnds) {
 }
 
 TEST_F(SweepTest, FaultsReclaimNothingThatLives) {
-  for (auto call : {os::Call::kList, os::Call::kOpen, os::Call::kStatus, os::Call::kPunchHole,
-                    os::Call::kRemove}) {
+  for (auto call : {os::SystemCall::kList, os::SystemCall::kOpen, os::SystemCall::kStatus,
+                    os::SystemCall::kPunchHole, os::SystemCall::kRemove}) {
     const Ref live = add("live", 20'000, 1);
     add("dead", 20'000, 2);
     seal_all();
     ASSERT_TRUE(remove(*engine_, "dead").ok());
-    os::set_fault_hook([=](os::Call each, std::string_view path) {
+    os::set_fault_hook([=](os::SystemCall each, std::string_view path) {
       return os::Fault{each == call && path.find("/extents") != path.npos ? EIO : 0};
     });
     (void)engine_->sweep_now().ok();

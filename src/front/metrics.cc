@@ -80,7 +80,7 @@ void Metrics::count(const service::Call& call, http::Reply& reply,
   if (stream != nullptr && !reply.stream_length)
     *stream = std::make_unique<CountedStream>(std::move(*stream), row.sent);
   if (reply.error_code.empty()) return;
-  std::lock_guard lock(errors_mutex_);
+  MutexLock lock(errors_mutex_);
   ++errors_[{index, reply.error_code}];
 }
 
@@ -133,7 +133,7 @@ void Metrics::write_sent(std::string& out) const {
 }
 
 void Metrics::write_errors(std::string& out) const {
-  std::lock_guard lock(errors_mutex_);
+  MutexLock lock(errors_mutex_);
   for (const auto& [what, count] : errors_) {
     sample(out, "kyanite_errors_total",
            labels(what.first) + ",code=\"" + std::string(what.second) + "\"", count);

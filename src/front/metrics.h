@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "http/message.h"
 #include "service/call.h"
 #include "service/operation.h"
@@ -55,9 +55,9 @@ class Metrics {
   std::string service_;
   std::span<const service::Operation> operations_;
   std::unique_ptr<Row[]> rows_;  // one more than operations: requests that never reached one
-  mutable std::mutex errors_mutex_;
+  mutable Mutex errors_mutex_;
   // By operation and error code, whose texts are static.
-  std::map<std::pair<size_t, std::string_view>, uint64_t> errors_;
+  std::map<std::pair<size_t, std::string_view>, uint64_t> errors_ GUARDED_BY(errors_mutex_);
 };
 
 }  // namespace kyanite::front

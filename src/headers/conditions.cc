@@ -81,8 +81,8 @@ wire::Result<Asked> decode_conditions(const service::Call& call, concurrency::Op
   asked.operation = operation;
   asked.accepts = accepts;
   asked.conditions = std::move(*conditions);
-  const auto admitted = concurrency::admit(operation, accepts, asked.conditions);
-  if (!admitted.proceeds()) return verdict_error(admitted.verdict);
+  const auto checked = concurrency::check_headers(operation, accepts, asked.conditions);
+  if (!checked.proceeds()) return verdict_error(checked.verdict);
   return asked;
 }
 

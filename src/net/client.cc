@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "http/reply_head.h"
 #include "net/connection.h"
 #include "net/inbox.h"
@@ -120,7 +119,7 @@ struct Client::State {
                                              const Lines& credentials, const std::string& account,
                                              int64_t deadline_ms);
   Task<Fetch<std::vector<Address>>> find_addresses(const Url& url, const std::string& account);
-  Task<Lookups::Found> look_up(const Url& url, const std::string& account);
+  Task<Lookups::Addresses> look_up(const Url& url, const std::string& account);
   FetchError not_found(const Url& url, Lookups::Error why);
   Fetch<std::unique_ptr<Exchange>> connect(const Address& address, const Url& url,
                                            int64_t deadline_ms);
@@ -134,7 +133,7 @@ struct Client::State {
   void begin_watch();
   Detached watch();
   Detached cut_all();
-  void admit(Exchange& exchange);
+  void keep(Exchange& exchange);
   void begin() { ++running; }
   void end();
 
@@ -149,8 +148,8 @@ struct Client::State {
   std::atomic<size_t> fetches{0};
   std::atomic<uint64_t> refused{0};
   std::atomic<size_t> running{0};  // Coroutines on the loop, and exchanges.
-  std::mutex mutex;
-  std::condition_variable all_ended;
+  Mutex mutex;
+  ConditionVariable all_ended;
 };
 
 namespace {
@@ -298,7 +297,7 @@ Detached Client::State::drop(std::unique_ptr<Exchange> exchange) {
 
 void Client::State::end() {
   if (running.fetch_sub(1) > 1) return;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   all_ended.notify_all();
 }
 
@@ -323,7 +322,7 @@ void Client::State::begin_watch() {
   if (!std::exchange(watching, true)) watch();
 }
 
-void Client::State::admit(Exchange& exchange) {
+void Client::State::keep(Exchange& exchange) {
   open.push_back(&exchange);
   begin();
   begin_watch();
@@ -340,7 +339,7 @@ Detached Client::State::cut_all() {
 }
 
 // A numeric address is itself; only a name has to be looked up.
-Task<Lookups::Found> Client::State::look_up(const Url& url, const std::string& account) {
+Task<Lookups::Addresses> Client::State::look_up(const Url& url, const std::string& account) {
   if (auto numeric = resolve_numeric(url.host, url.port)) co_return std::move(*numeric);
   if (stopping) co_return Lookups::Error::kLate;
   begin_watch();
@@ -390,7 +389,7 @@ Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, 
   ssl_st* session = url.secure ? tls->open_client_session(socket.number(), url.host) : nullptr;
   auto exchange =
       std::make_unique<Exchange>(shard, std::move(socket), address.host(), session, deadline_ms);
-  admit(*exchange);
+  keep(*exchange);
   return exchange;
 }
 
@@ -461,7 +460,7 @@ Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {
 
 Client::~Client() {
   stop();
-  std::unique_lock lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->all_ended.wait(lock, [this] { return state_->running == 0; });
   lock.unlock();
   state_->shard.loop.stop();

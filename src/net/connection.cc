@@ -63,7 +63,7 @@ Connection::Connection(Shard& shard, Descriptor descriptor, std::string peer, co
     : shard_(shard),
       socket_(shard.loop, std::move(descriptor)),
       peer_(std::move(peer)),
-      place_(peers, peer_network(peer_), this),
+      seat_(peers, peer_network(peer_), this),
       sending_(shard.timeouts.send, shard.timeouts.least_rate) {
   if (tls != nullptr) tls_ = tls->open_session(socket_.descriptor());
 }

@@ -120,10 +120,10 @@ class Connection {
 
   // Between the two a request is served; otherwise the connection rests, and may have to yield.
   void begin_request() {
-    place_.begin_request();
+    seat_.begin_request();
     sending_.renew();
   }
-  void end_request() { place_.end_request(); }
+  void end_request() { seat_.end_request(); }
 
   // How long this has been waiting for its peer; -1 when it does not.
   int64_t waited_ms() const { return socket_.waited_ms(); }
@@ -157,7 +157,7 @@ class Connection {
   bool idle_ = false;
   bool broken_ = false;
   std::string peer_;
-  Peers::Place place_;
+  Peers::Seat seat_;
   Patience sending_;
   uint64_t sent_ = 0;   // Given to the kernel.
   uint64_t taken_ = 0;  // What the peer was seen to have taken of it.

@@ -3,16 +3,15 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <list>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace kyanite::net {
 
@@ -23,7 +22,7 @@ struct Asker {
   std::string host;
   std::string account;
   int64_t deadline_ms;
-  Pending<Lookups::Found> found;
+  Pending<Lookups::Addresses> found;
 };
 
 // One name, with all who asked for it.
@@ -34,7 +33,7 @@ struct Question {
 };
 using QuestionPtr = std::shared_ptr<Question>;
 
-Lookups::Found with_port(Lookups::Found found, uint16_t port) {
+Lookups::Addresses with_port(Lookups::Addresses found, uint16_t port) {
   if (!found) return found;
   for (Address& address : *found) address.set_port(port);
   return found;
@@ -52,22 +51,24 @@ struct Lookups::State {
   State(Limits allowed, Resolve how) : limits(allowed), resolve(std::move(how)) {}
 
   static void run(const std::shared_ptr<State>& state);
-  void start_thread(const std::shared_ptr<State>& self);
+  void start_thread(const std::shared_ptr<State>& self) REQUIRES(mutex);
   bool add(Asker& asker, const std::shared_ptr<State>& self);
-  bool has_thread_for(const std::string& account) const;
-  bool has_place_for(const std::string& account) const;
-  const Asker* next_to_ask() const;
+  bool has_thread_for(const std::string& account) const REQUIRES(mutex);
+  bool has_place_for(const std::string& account) const REQUIRES(mutex);
+  const Asker* next_to_ask() const REQUIRES(mutex);
 
   const Limits limits;
   const Resolve resolve;
-  std::mutex mutex;  // Guards what follows.
-  std::condition_variable work;
-  std::map<std::string, QuestionPtr, std::less<>> questions;  // Open ones, by name.
-  std::deque<QuestionPtr> queue;                              // Those that wait for a thread.
-  std::map<std::string, size_t, std::less<>> running;         // Names being looked up, by account.
-  size_t threads = 0;
-  size_t idle = 0;
-  bool stopping = false;
+  Mutex mutex;
+  ConditionVariable work;
+  std::map<std::string, QuestionPtr, std::less<>> questions
+      GUARDED_BY(mutex);                            // Open ones, by name.
+  std::deque<QuestionPtr> queue GUARDED_BY(mutex);  // Those that wait for a thread.
+  std::map<std::string, size_t, std::less<>> running
+      GUARDED_BY(mutex);  // Names being looked up, by account.
+  size_t threads GUARDED_BY(mutex) = 0;
+  size_t idle GUARDED_BY(mutex) = 0;
+  bool stopping GUARDED_BY(mutex) = false;
 };
 
 bool Lookups::State::has_thread_for(const std::string& account) const {
@@ -96,11 +97,11 @@ const Asker* Lookups::State::next_to_ask() const {
 
 // A thread: one question after the other.
 void Lookups::State::run(const std::shared_ptr<State>& state) {
-  std::unique_lock lock(state->mutex);
+  MutexLock lock(state->mutex);
   while (true) {
     ++state->idle;
     const Asker* first = nullptr;
-    state->work.wait(lock, [&] {
+    state->work.wait(lock, [&]() REQUIRES(state->mutex) {
       first = state->next_to_ask();
       return state->stopping || first != nullptr;
     });
@@ -113,7 +114,7 @@ void Lookups::State::run(const std::shared_ptr<State>& state) {
     question->asked = true;
     lock.unlock();
     auto resolved = state->resolve(question->host, 0);
-    const Found found = resolved ? Found(std::move(*resolved)) : Found(Error::kUnknown);
+    const Addresses found = resolved ? Addresses(std::move(*resolved)) : Addresses(Error::kUnknown);
     lock.lock();
     if (--state->running[account] == 0) state->running.erase(account);
     state->work.notify_all();  // Others may have their turn now.
@@ -134,7 +135,7 @@ void Lookups::State::start_thread(const std::shared_ptr<State>& self) {
 
 // False when too many wait.
 bool Lookups::State::add(Asker& asker, const std::shared_ptr<State>& self) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   const auto known = questions.find(asker.host);
   if (known != questions.end()) {
     known->second->askers.push_back(&asker);
@@ -159,13 +160,13 @@ Lookups::Lookups(Limits limits, Resolve resolve)
 
 Lookups::~Lookups() {
   CHECK(!anyone_waits());
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->stopping = true;
   state_->work.notify_all();
 }
 
-Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, std::string account,
-                                   int64_t now_ms) {
+Task<Lookups::Addresses> Lookups::find(std::string host, uint16_t port, std::string account,
+                                       int64_t now_ms) {
   Asker asker{
       port, std::move(host), std::move(account), now_ms + state_->limits.longest.count(), {}};
   if (!state_->add(asker, state_)) co_return Error::kBusy;
@@ -175,7 +176,7 @@ Task<Lookups::Found> Lookups::find(std::string host, uint16_t port, std::string 
 void Lookups::expire(int64_t now_ms) {
   std::list<Asker*> late;
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     for (auto at = state_->questions.begin(); at != state_->questions.end();) {
       const QuestionPtr question = at->second;
       auto& askers = question->askers;
@@ -193,7 +194,7 @@ void Lookups::expire(int64_t now_ms) {
 }
 
 bool Lookups::anyone_waits() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return std::any_of(state_->questions.begin(), state_->questions.end(),
                      [](const auto& open) { return !open.second->askers.empty(); });
 }

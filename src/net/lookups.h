@@ -30,7 +30,7 @@ class Lookups {
     kLate,     // No answer in time.
     kBusy,     // Too many names wait already.
   };
-  using Found = Result<std::vector<Address>, Error>;
+  using Addresses = Result<std::vector<Address>, Error>;
   using Resolve =
       std::function<Result<std::vector<Address>, std::string>(const std::string&, uint16_t)>;
 
@@ -43,7 +43,7 @@ class Lookups {
 
   // The addresses of the name, with this port. Those who ask for one name at the same time share
   // one answer. Resumes the caller's executor.
-  Task<Found> find(std::string host, uint16_t port, std::string account, int64_t now_ms);
+  Task<Addresses> find(std::string host, uint16_t port, std::string account, int64_t now_ms);
   // Tells those whose time is over so. To be called again and again while anyone waits.
   void expire(int64_t now_ms);
   bool anyone_waits() const;

@@ -48,7 +48,7 @@ class LookupsTest : public testing::Test {
  protected:
   ~LookupsTest() override { names_->answer("all"); }
 
-  static std::string told(const Lookups::Found& found) {
+  static std::string told(const Lookups::Addresses& found) {
     if (found) return "port " + std::to_string(found->front().port());
     switch (found.error()) {
       case Lookups::Error::kUnknown:
@@ -61,13 +61,13 @@ class LookupsTest : public testing::Test {
     return "";
   }
   // On behalf of an account of the same name, unless the test says of whom.
-  Started<Lookups::Found> ask(std::string host, uint16_t port = 1, int64_t now_ms = 0) {
-    return Started<Lookups::Found>(lookups_.find(host, port, host, now_ms));
+  Started<Lookups::Addresses> ask(std::string host, uint16_t port = 1, int64_t now_ms = 0) {
+    return Started<Lookups::Addresses>(lookups_.find(host, port, host, now_ms));
   }
-  Started<Lookups::Found> ask_for(Lookups& lookups, std::string account, std::string host) {
-    return Started<Lookups::Found>(lookups.find(std::move(host), 1, std::move(account), 0));
+  Started<Lookups::Addresses> ask_for(Lookups& lookups, std::string account, std::string host) {
+    return Started<Lookups::Addresses>(lookups.find(std::move(host), 1, std::move(account), 0));
   }
-  static std::string join(Started<Lookups::Found>& asked) {
+  static std::string join(Started<Lookups::Addresses>& asked) {
     return told(RunLoop::run(asked.join()));
   }
 
@@ -123,7 +123,7 @@ TEST_F(LookupsTest, RefusesMoreNamesThanItsLimits) {
 
 TEST_F(LookupsTest, OneAccountTakesNeitherAllThreadsNorAllPlaces) {
   Lookups lookups({.threads = 4, .waiting = 6, .longest = milliseconds(100)}, resolve_);
-  std::vector<Started<Lookups::Found>> slow;
+  std::vector<Started<Lookups::Addresses>> slow;
   for (const char* host : {"s1", "s2"}) {
     slow.push_back(ask_for(lookups, "greedy", host));
     names_->wait_until_asked(host);

@@ -53,13 +53,13 @@ void Loop::post_all(std::span<const std::coroutine_handle<>> coroutines) {
   }
   // Under the lock to the end: what is posted may be the last that the loop waits for, and the loop
   // gone before the next instruction.
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   posted_.insert(posted_.end(), coroutines.begin(), coroutines.end());
   if (std::exchange(asleep_, false)) eventfd_write(wake_event_, 1);
 }
 
 void Loop::stop() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   stopping_ = true;
   eventfd_write(wake_event_, 1);
 }
@@ -71,7 +71,7 @@ void Loop::wake(Waiter& waiter, Wake why) {
 }
 
 bool Loop::take_posted() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   ready_.insert(ready_.end(), posted_.begin(), posted_.end());
   posted_.clear();
   asleep_ = ready_.empty() && !stopping_;
@@ -105,7 +105,7 @@ void Loop::run_ready() {
 bool Loop::is_awaited() {
   if (next_running_ < running_.size() || !ready_.empty()) return true;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!posted_.empty() || stopping_) return true;
   }
   poll(false);

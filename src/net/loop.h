@@ -5,10 +5,10 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "net/timer_wheel.h"
 
 namespace kyanite::net {
@@ -99,10 +99,11 @@ class Loop final : public Executor {
   std::vector<std::coroutine_handle<>> running_;
   size_t next_running_ = 0;  // among them
 
-  std::mutex mutex_;  // Guards what follows.
-  std::vector<std::coroutine_handle<>> posted_;
-  bool asleep_ = false;  // The loop waits, or is about to; the first to post writes to wake_event_.
-  bool stopping_ = false;
+  Mutex mutex_;
+  std::vector<std::coroutine_handle<>> posted_ GUARDED_BY(mutex_);
+  bool asleep_ GUARDED_BY(mutex_) =
+      false;  // The loop waits, or is about to; the first to post writes to wake_event_.
+  bool stopping_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace kyanite::net

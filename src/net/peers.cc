@@ -28,12 +28,12 @@ void Peers::leave(Peer& peer) {
   if (peer.count == 0) peers_.erase(peers_.find(peer.name));
 }
 
-Peers::Place::Place(Peers& peers, const std::string& peer, Connection* connection)
+Peers::Seat::Seat(Peers& peers, const std::string& peer, Connection* connection)
     : peers_(&peers), peer_(&peers.join(peer)), connection_(connection) {
   link_before(peer_->resting);
 }
 
-Peers::Place::~Place() {
+Peers::Seat::~Seat() {
   if (peer_ == nullptr) return;
   unlink();
   peers_->leave(*peer_);

@@ -11,23 +11,23 @@ namespace {
 
 class PeersTest : public testing::Test {
  protected:
-  Peers::Place& join(const std::string& peer) {
-    places_.emplace_back(peers_, peer, nullptr);
-    return places_.back();
+  Peers::Seat& join(const std::string& peer) {
+    seats_.emplace_back(peers_, peer, nullptr);
+    return seats_.back();
   }
-  Peers::Place* resting(std::string_view newcomer = "new") {
-    return peers_.find_resting(newcomer, [](Peers::Place&) { return true; });
+  Peers::Seat* resting(std::string_view newcomer = "new") {
+    return peers_.find_resting(newcomer, [](Peers::Seat&) { return true; });
   }
-  Peers::Place* stalled(std::string_view newcomer, int64_t least_ms) {
-    return peers_.find_stalled(newcomer, least_ms, [this](Peers::Place& place) {
-      const auto found = waited_ms_.find(&place);
+  Peers::Seat* stalled(std::string_view newcomer, int64_t least_ms) {
+    return peers_.find_stalled(newcomer, least_ms, [this](Peers::Seat& seat) {
+      const auto found = waited_ms_.find(&seat);
       return found == waited_ms_.end() ? int64_t{-1} : found->second;
     });
   }
 
   Peers peers_;
-  std::list<Peers::Place> places_;
-  std::map<Peers::Place*, int64_t> waited_ms_;
+  std::list<Peers::Seat> seats_;
+  std::map<Peers::Seat*, int64_t> waited_ms_;
 };
 
 TEST_F(PeersTest, NobodyYieldsWhereNobodyIs) {
@@ -41,18 +41,18 @@ TEST_F(PeersTest, CountsByPeer) {
   join("a");
   join("b");
   EXPECT_EQ(peers_.count("a"), 2u);
-  places_.pop_front();
+  seats_.pop_front();
   EXPECT_EQ(peers_.count("a"), 1u);
   EXPECT_EQ(peers_.count("b"), 1u);
-  places_.clear();
+  seats_.clear();
   EXPECT_EQ(peers_.count("a"), 0u);
   EXPECT_EQ(resting(), nullptr);
 }
 
 TEST_F(PeersTest, ThePeerWithMostYieldsWhatHasRestedLongest) {
   join("b");
-  Peers::Place& first = join("a");
-  Peers::Place& second = join("a");
+  Peers::Seat& first = join("a");
+  Peers::Seat& second = join("a");
   join("a");
   EXPECT_EQ(resting(), &first);
   first.begin_request();
@@ -62,7 +62,7 @@ TEST_F(PeersTest, ThePeerWithMostYieldsWhatHasRestedLongest) {
 }
 
 TEST_F(PeersTest, APeerWithNothingAtRestIsPassedOver) {
-  Peers::Place& only = join("b");
+  Peers::Seat& only = join("b");
   for (int i = 0; i < 3; ++i) join("a").begin_request();
   EXPECT_EQ(resting(), &only);
   only.begin_request();
@@ -70,8 +70,8 @@ TEST_F(PeersTest, APeerWithNothingAtRestIsPassedOver) {
 }
 
 TEST_F(PeersTest, WhoHasNoMoreThanTheNewcomerKeepsIt) {
-  Peers::Place& of_a = join("a");
-  Peers::Place& of_b = join("b");
+  Peers::Seat& of_a = join("a");
+  Peers::Seat& of_b = join("b");
   EXPECT_EQ(resting("a"), &of_a);
   EXPECT_EQ(resting("b"), &of_b);
   join("a").begin_request();
@@ -82,17 +82,17 @@ TEST_F(PeersTest, WhoHasNoMoreThanTheNewcomerKeepsIt) {
 }
 
 TEST_F(PeersTest, OnlyThoseYieldThatMay) {
-  Peers::Place& first = join("a");
-  Peers::Place& second = join("a");
-  EXPECT_EQ(peers_.find_resting("new", [&](Peers::Place& place) { return &place != &first; }),
+  Peers::Seat& first = join("a");
+  Peers::Seat& second = join("a");
+  EXPECT_EQ(peers_.find_resting("new", [&](Peers::Seat& seat) { return &seat != &first; }),
             &second);
 }
 
 TEST_F(PeersTest, TheGreediestYieldsARequestThatStalls) {
-  Peers::Place* busy[4];
-  for (auto& place : busy) {
-    place = &join("a");
-    place->begin_request();
+  Peers::Seat* busy[4];
+  for (auto& seat : busy) {
+    seat = &join("a");
+    seat->begin_request();
   }
   waited_ms_ = {{busy[1], 50}, {busy[2], 100}, {busy[3], 99}};
   EXPECT_EQ(stalled("b", 100), busy[2]);

@@ -7,16 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/peer_network.h"
 #include "http/serialize.h"
 #include "net/http_session.h"
@@ -107,7 +106,7 @@ struct Server::State {
 
   Allowance& add_allowance(size_t limit);
   Detached accept_connections(Shard& shard, Listening listening);
-  Task<void> admit(Shard& shard, Descriptor socket, std::string peer, const Listening& listening);
+  Task<void> take_in(Shard& shard, Descriptor socket, std::string peer, const Listening& listening);
   bool is_full(const Shard& shard, const Allowance& allowance, std::string_view newcomer) const;
   void open_connection(Shard& shard, Descriptor socket, std::string peer, const Listening& from);
   Task<void> make_room(Shard& shard, const Allowance& allowance, std::string newcomer);
@@ -126,8 +125,8 @@ struct Server::State {
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<std::thread> threads;
   std::atomic<size_t> running{0};  // Coroutines that hold on to a loop: acceptors and connections.
-  std::mutex mutex;
-  std::condition_variable all_ended;
+  Mutex mutex;
+  ConditionVariable all_ended;
 };
 
 Server::Server(Options options) : state_(std::make_unique<State>(options)) {}
@@ -204,7 +203,7 @@ Detached Server::State::accept_connections(Shard& shard, Listening from) {
       Descriptor accepted(
           accept4(socket.descriptor(), peer.raw(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (accepted.number() >= 0) {
-        co_await admit(shard, std::move(accepted), peer.host(), from);
+        co_await take_in(shard, std::move(accepted), peer.host(), from);
         hindered = false;
       } else if (errno == EAGAIN) {
         socket.would_block(Direction::kRead);
@@ -225,17 +224,17 @@ Detached Server::State::accept_connections(Shard& shard, Listening from) {
 bool Server::State::yield_one(Shard& shard, const Allowance& allowance, std::string_view newcomer,
                               bool resting) {
   const Peers& peers = *shard.peers[allowance.index];
-  const auto waited_ms = [](const Peers::Place& place) { return place.connection()->waited_ms(); };
-  const auto waits = [&](const Peers::Place& place) { return waited_ms(place) >= 0; };
-  const Peers::Place* place =
+  const auto waited_ms = [](const Peers::Seat& seat) { return seat.connection()->waited_ms(); };
+  const auto waits = [&](const Peers::Seat& seat) { return waited_ms(seat) >= 0; };
+  const Peers::Seat* seat =
       resting ? peers.find_resting(newcomer, waits)
               : peers.find_stalled(newcomer, options.timeouts.stall.count(), waited_ms);
-  if (place == nullptr) return false;
+  if (seat == nullptr) return false;
   shard.yielded.add(1);
   if (resting) {
-    place->connection()->stop_resting();
+    seat->connection()->stop_resting();
   } else {
-    place->connection()->cut();
+    seat->connection()->cut();
   }
   return true;
 }
@@ -263,8 +262,8 @@ Task<void> Server::State::make_room(Shard& shard, const Allowance& allowance,
   if (!yielded) peers.nobody_yields_until_ms = shard.loop.now_ms() + kYieldRestMs;
 }
 
-Task<void> Server::State::admit(Shard& shard, Descriptor socket, std::string peer,
-                                const Listening& from) {
+Task<void> Server::State::take_in(Shard& shard, Descriptor socket, std::string peer,
+                                  const Listening& from) {
   shard.accepted.add(1);
   Allowance& allowance = *from.allowance;
   const std::string network = peer_network(peer);
@@ -320,12 +319,12 @@ Detached Server::State::serve(Shard& shard, std::list<Connection>::iterator conn
 
 void Server::State::one_ended() {
   if (running.fetch_sub(1) > 1) return;
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   all_ended.notify_all();
 }
 
 bool Server::State::wait_for_end(std::chrono::milliseconds longest) {
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   return all_ended.wait_for(lock, longest, [this] { return running == 0; });
 }
 

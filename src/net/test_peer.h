@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <set>
 #include <string>
@@ -24,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "net/server.h"
 
 namespace kyanite::net {
@@ -146,7 +146,7 @@ class TestHandler final : public http::Handler {
   std::atomic<bool> waiting_at_gate{false};
   std::atomic<int> disconnects{0};
   size_t threads_seen() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     return threads_.size();
   }
 
@@ -201,13 +201,13 @@ class TestHandler final : public http::Handler {
   }
 
   void note_thread() {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     threads_.insert(std::this_thread::get_id());
   }
 
   std::shared_ptr<const os::File> file_;
-  std::mutex mutex_;
-  std::set<std::thread::id> threads_;
+  Mutex mutex_;
+  std::set<std::thread::id> threads_ GUARDED_BY(mutex_);
 };
 
 struct Answer {

@@ -25,7 +25,7 @@ std::string parent_of(const std::string& path) {
 }  // namespace
 
 Result<void> make_directories(const std::string& path) {
-  if (auto fault = fault_before(Call::kMakeDirectory, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kMakeDirectory, path); fault.error != 0) {
     return failed("make directory", path, fault.error);
   }
   if (mkdir(path.c_str(), 0755) == 0) return sync_directory(parent_of(path));
@@ -45,7 +45,7 @@ Result<void> make_directories(const std::string& path) {
 }
 
 Result<std::vector<std::string>> list_directory(const std::string& path) {
-  if (auto fault = fault_before(Call::kList, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kList, path); fault.error != 0) {
     return failed("list", path, fault.error);
   }
   DIR* directory = opendir(path.c_str());
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
 }
 
 Result<void> sync_directory(const std::string& path) {
-  if (auto fault = fault_before(Call::kSync, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kSync, path); fault.error != 0) {
     return failed("sync", path, fault.error);
   }
   const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,7 +76,7 @@ Result<void> sync_directory(const std::string& path) {
 }
 
 Result<void> rename_file(const std::string& from, const std::string& to) {
-  if (auto fault = fault_before(Call::kRename, from); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kRename, from); fault.error != 0) {
     return failed("rename", from, fault.error);
   }
   if (rename(from.c_str(), to.c_str()) != 0) return failed("rename", from, errno);
@@ -84,7 +84,7 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
 }
 
 Result<void> remove_file(const std::string& path) {
-  if (auto fault = fault_before(Call::kRemove, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kRemove, path); fault.error != 0) {
     return failed("remove", path, fault.error);
   }
   if (unlink(path.c_str()) != 0 && errno != ENOENT) return failed("remove", path, errno);
@@ -92,7 +92,7 @@ Result<void> remove_file(const std::string& path) {
 }
 
 Result<uint64_t> free_bytes(const std::string& path) {
-  if (auto fault = fault_before(Call::kStatus, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kStatus, path); fault.error != 0) {
     return failed("stat", path, fault.error);
   }
   struct statvfs found {};

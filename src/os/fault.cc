@@ -19,7 +19,7 @@ Installed& installed() {
 }
 }  // namespace
 
-Fault ask(Call call, std::string_view path) {
+Fault ask(SystemCall call, std::string_view path) {
   std::shared_lock lock(installed().mutex);
   return installed().hook ? installed().hook(call, path) : Fault{};
 }

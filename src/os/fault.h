@@ -11,7 +11,7 @@
 
 namespace kyanite::os {
 
-enum class Call {
+enum class SystemCall {
   kOpen,
   kRead,
   kWrite,
@@ -33,7 +33,7 @@ struct Fault {
 };
 
 // Called from any thread, before the call it decides about.
-using FaultHook = std::function<Fault(Call call, std::string_view path)>;
+using FaultHook = std::function<Fault(SystemCall call, std::string_view path)>;
 
 // Replaces the hook of the whole process; an empty function removes it. Returns once no thread runs
 // the old one.
@@ -41,10 +41,10 @@ void set_fault_hook(FaultHook hook);
 
 namespace fault_internal {
 extern std::atomic<bool> armed;
-Fault ask(Call call, std::string_view path);
+Fault ask(SystemCall call, std::string_view path);
 }  // namespace fault_internal
 
-inline Fault fault_before(Call call, std::string_view path) {
+inline Fault fault_before(SystemCall call, std::string_view path) {
   if (!fault_internal::armed.load(std::memory_order_relaxed)) [[likely]]
     return {};
   return fault_internal::ask(call, path);

@@ -37,7 +37,7 @@ int64_t nanos(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.
 bool is_out_of_space(int code) { return code == ENOSPC || code == EDQUOT || code == EFBIG; }
 
 Result<std::shared_ptr<const File>> File::open(const std::string& path, Mode mode) {
-  if (auto fault = fault_before(Call::kOpen, path); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kOpen, path); fault.error != 0) {
     return failed("open", path, fault.error);
   }
   const int descriptor = ::open(path.c_str(), flags_of(mode) | O_CLOEXEC, 0644);
@@ -52,7 +52,7 @@ File::~File() {
 Result<size_t> File::read_at(char* out, size_t length, uint64_t offset) const {
   size_t done = 0;
   while (done < length) {
-    const auto fault = fault_before(Call::kRead, path_);
+    const auto fault = fault_before(SystemCall::kRead, path_);
     if (fault.error != 0) return failed("read", path_, fault.error);
     const ssize_t count = pread(descriptor_, out + done, std::min(length - done, fault.at_most),
                                 static_cast<off_t>(offset + done));
@@ -65,7 +65,7 @@ Result<size_t> File::read_at(char* out, size_t length, uint64_t offset) const {
 }
 
 Result<size_t> File::read_cached_at(char* out, size_t length, uint64_t offset) const {
-  const auto fault = fault_before(Call::kRead, path_);
+  const auto fault = fault_before(SystemCall::kRead, path_);
   if (fault.error != 0) return failed("read", path_, fault.error);
   const iovec part{out, std::min(length, fault.at_most)};
   const ssize_t count = preadv2(descriptor_, &part, 1, static_cast<off_t>(offset), RWF_NOWAIT);
@@ -76,7 +76,7 @@ Result<size_t> File::read_cached_at(char* out, size_t length, uint64_t offset) c
 
 Result<void> File::write_at(std::string_view bytes, uint64_t offset) const {
   while (!bytes.empty()) {
-    const auto fault = fault_before(Call::kWrite, path_);
+    const auto fault = fault_before(SystemCall::kWrite, path_);
     if (fault.error != 0) return failed("write", path_, fault.error);
     const ssize_t count = pwrite(descriptor_, bytes.data(), std::min(bytes.size(), fault.at_most),
                                  static_cast<off_t>(offset));
@@ -89,7 +89,7 @@ Result<void> File::write_at(std::string_view bytes, uint64_t offset) const {
 }
 
 Result<void> File::allocate(uint64_t offset, uint64_t length) const {
-  if (auto fault = fault_before(Call::kAllocate, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kAllocate, path_); fault.error != 0) {
     return failed("allocate", path_, fault.error);
   }
   int code = 0;
@@ -108,7 +108,7 @@ Result<void> File::allocate(uint64_t offset, uint64_t length) const {
 }
 
 Result<void> File::punch_hole(uint64_t offset, uint64_t length) const {
-  if (auto fault = fault_before(Call::kPunchHole, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kPunchHole, path_); fault.error != 0) {
     return failed("punch hole", path_, fault.error);
   }
   while (fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -119,7 +119,7 @@ Result<void> File::punch_hole(uint64_t offset, uint64_t length) const {
 }
 
 Result<void> File::truncate(uint64_t size) const {
-  if (auto fault = fault_before(Call::kTruncate, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kTruncate, path_); fault.error != 0) {
     return failed("truncate", path_, fault.error);
   }
   while (ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
@@ -129,7 +129,7 @@ Result<void> File::truncate(uint64_t size) const {
 }
 
 Result<void> File::sync_data() const {
-  if (auto fault = fault_before(Call::kSync, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kSync, path_); fault.error != 0) {
     return failed("sync", path_, fault.error);
   }
   // Not repeated after EINTR or anything else: a second call may succeed without the bytes being
@@ -139,7 +139,7 @@ Result<void> File::sync_data() const {
 }
 
 Result<FileStatus> File::status() const {
-  if (auto fault = fault_before(Call::kStatus, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kStatus, path_); fault.error != 0) {
     return failed("stat", path_, fault.error);
   }
   struct stat found {};
@@ -153,7 +153,7 @@ Result<FileStatus> File::status() const {
 }
 
 Result<bool> File::try_lock() const {
-  if (auto fault = fault_before(Call::kLock, path_); fault.error != 0) {
+  if (auto fault = fault_before(SystemCall::kLock, path_); fault.error != 0) {
     return failed("lock", path_, fault.error);
   }
   while (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {

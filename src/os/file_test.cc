@@ -53,7 +53,7 @@ TEST_F(FileTest, CreateNewRefusesAnExistingFile) {
 }
 
 TEST_F(FileTest, ShortWritesAndReadsAreCompleted) {
-  set_fault_hook([](Call, std::string_view) { return Fault{0, 3}; });
+  set_fault_hook([](SystemCall, std::string_view) { return Fault{0, 3}; });
   auto file = create("a");
   const std::string text = "longer than three bytes";
   ASSERT_TRUE(file->write_at(text, 0).ok());
@@ -67,31 +67,33 @@ TEST_F(FileTest, ShortWritesAndReadsAreCompleted) {
 TEST_F(FileTest, InjectedErrorsComeBackAsThemselves) {
   auto file = create("a");
   struct Case {
-    Call call;
+    SystemCall call;
     std::function<int()> act;
   };
   char byte = 0;
   const std::vector<Case> cases = {
-      {Call::kWrite, [&] { return file->write_at("x", 0).error().code; }},
-      {Call::kRead, [&] { return file->read_at(&byte, 1, 0).error().code; }},
-      {Call::kRead, [&] { return file->read_cached_at(&byte, 1, 0).error().code; }},
-      {Call::kSync, [&] { return file->sync_data().error().code; }},
-      {Call::kAllocate, [&] { return file->allocate(0, 4096).error().code; }},
-      {Call::kPunchHole, [&] { return file->punch_hole(0, 4096).error().code; }},
-      {Call::kTruncate, [&] { return file->truncate(0).error().code; }},
-      {Call::kStatus, [&] { return file->status().error().code; }},
-      {Call::kLock, [&] { return file->try_lock().error().code; }},
-      {Call::kSync, [&] { return sync_directory(directory_).error().code; }},
-      {Call::kList, [&] { return list_directory(directory_).error().code; }},
-      {Call::kRemove, [&] { return remove_file(directory_ + "/a").error().code; }},
-      {Call::kRename, [&] { return rename_file(directory_ + "/a", "b").error().code; }},
-      {Call::kMakeDirectory, [&] { return make_directories(directory_ + "/d").error().code; }},
-      {Call::kStatus, [&] { return free_bytes(directory_).error().code; }},
-      {Call::kOpen, [&] { return read_text(directory_ + "/a").error().code; }},
+      {SystemCall::kWrite, [&] { return file->write_at("x", 0).error().code; }},
+      {SystemCall::kRead, [&] { return file->read_at(&byte, 1, 0).error().code; }},
+      {SystemCall::kRead, [&] { return file->read_cached_at(&byte, 1, 0).error().code; }},
+      {SystemCall::kSync, [&] { return file->sync_data().error().code; }},
+      {SystemCall::kAllocate, [&] { return file->allocate(0, 4096).error().code; }},
+      {SystemCall::kPunchHole, [&] { return file->punch_hole(0, 4096).error().code; }},
+      {SystemCall::kTruncate, [&] { return file->truncate(0).error().code; }},
+      {SystemCall::kStatus, [&] { return file->status().error().code; }},
+      {SystemCall::kLock, [&] { return file->try_lock().error().code; }},
+      {SystemCall::kSync, [&] { return sync_directory(directory_).error().code; }},
+      {SystemCall::kList, [&] { return list_directory(directory_).error().code; }},
+      {SystemCall::kRemove, [&] { return remove_file(directory_ + "/a").error().code; }},
+      {SystemCall::kRename, [&] { return rename_file(directory_ + "/a", "b").error().code; }},
+      {SystemCall::kMakeDirectory,
+       [&] { return make_directories(directory_ + "/d").error().code; }},
+      {SystemCall::kStatus, [&] { return free_bytes(directory_).error().code; }},
+      {SystemCall::kOpen, [&] { return read_text(directory_ + "/a").error().code; }},
   };
   for (const auto& each : cases) {
-    set_fault_hook(
-        [&](Call call, std::string_view) { return call == each.call ? Fault{ENOSPC} : Fault{}; });
+    set_fault_hook([&](SystemCall call, std::string_view) {
+      return call == each.call ? Fault{ENOSPC} : Fault{};
+    });
     EXPECT_EQ(each.act(), ENOSPC) << static_cast<int>(each.call);
   }
   EXPECT_TRUE(is_out_of_space(ENOSPC));
@@ -135,7 +137,7 @@ TEST_F(FileTest, WriteTextLeavesTheOldTextWhateverFails) {
   bool done = false;
   for (int n = 1; !done; ++n) {
     std::atomic<int> calls{0};
-    set_fault_hook([&](Call, std::string_view) { return Fault{++calls == n ? EIO : 0}; });
+    set_fault_hook([&](SystemCall, std::string_view) { return Fault{++calls == n ? EIO : 0}; });
     done = write_text(directory_, "note", "new").ok();
     set_fault_hook({});
     auto text = read_text(directory_ + "/note");

@@ -24,46 +24,46 @@ Index::Visible Index::visible(Time now, size_t most) {
 }
 
 Index::Visible Index::claim(Time now, size_t most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Visible result = visible(now, most);
   for (const Place& place : result.places) window(place.lane).claim(place.position);
   return result;
 }
 
 Index::Visible Index::peek(Time now, size_t most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return visible(now, most);
 }
 
 void Index::unclaim(const Place& place) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(place.lane).unclaim(place.position);
 }
 
 void Index::added(const Place& place, Time expires) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(place.lane).add(place.position, expires);
 }
 
 void Index::moved(const Place& from, const Place& to, Time expires) {
   if (from == to) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(from.lane).remove(from.position);
   window(to.lane).add(to.position, expires);
 }
 
 void Index::removed(const Place& place) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(place.lane).remove(place.position);
 }
 
 void Index::forget() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (Window& window : windows_) window.forget();
 }
 
 std::optional<Index::Unknown> Index::running_low(Time now) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const Lane lane : kLanes) {
     if (window(lane).running_low(now)) return Unknown{lane, window(lane).end()};
   }
@@ -71,7 +71,7 @@ std::optional<Index::Unknown> Index::running_low(Time now) {
 }
 
 bool Index::begin_load(const Unknown& unknown) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (window(unknown.lane).end() != unknown.from) return false;
   window(unknown.lane).begin_load();
   return true;
@@ -79,28 +79,28 @@ bool Index::begin_load(const Unknown& unknown) {
 
 void Index::finish_load(Lane lane, const std::vector<Window::Known>& found, const Position& until,
                         uint64_t passed) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(lane).finish_load(found, until, passed);
 }
 
 void Index::abandon_load(Lane lane) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(lane).abandon_load();
 }
 
 Position Index::begin_count(Lane lane) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(lane).begin_load();
   return window(lane).end();
 }
 
 void Index::finish_count(Lane lane, uint64_t beyond) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   window(lane).finish_count(beyond);
 }
 
 std::optional<uint64_t> Index::count(Time now) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto ready = windows_[0].count(now);
   const auto hidden = windows_[1].count(now);
   if (!ready || !hidden) return std::nullopt;
@@ -108,12 +108,12 @@ std::optional<uint64_t> Index::count(Time now) {
 }
 
 size_t Index::size() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return windows_[0].size() + windows_[1].size();
 }
 
 bool Index::idle() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return windows_[0].idle() && windows_[1].idle();
 }
 

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <array>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/mutex.h"
 #include "queue/window.h"
 
 namespace kyanite::queue {
@@ -53,11 +53,11 @@ class Index {
   bool idle();
 
  private:
-  Window& window(Lane lane) { return windows_[lane == Lane::kReady ? 0 : 1]; }
-  Visible visible(Time now, size_t most);
+  Window& window(Lane lane) REQUIRES(mutex_) { return windows_[lane == Lane::kReady ? 0 : 1]; }
+  Visible visible(Time now, size_t most) REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::array<Window, 2> windows_;
+  Mutex mutex_;
+  std::array<Window, 2> windows_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::queue

@@ -5,7 +5,7 @@
 namespace kyanite::queue {
 
 std::shared_ptr<Index> Indexes::of(store::SpaceId space) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (auto found = kept_.find(space); found != kept_.end()) {
     found->second.used = true;
     return found->second.index;
@@ -25,18 +25,18 @@ void Indexes::make_room() {
 }
 
 std::shared_ptr<Index> Indexes::find(store::SpaceId space) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = kept_.find(space);
   return found == kept_.end() ? nullptr : found->second.index;
 }
 
 void Indexes::drop(store::SpaceId space) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   kept_.erase(space);
 }
 
 size_t Indexes::size() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return kept_.size();
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "queue/index.h"
 #include "store/key.h"
 
@@ -28,10 +28,10 @@ class Indexes {
     std::shared_ptr<Index> index;
     bool used = true;  // since the last time room was made
   };
-  void make_room();
+  void make_room() REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::unordered_map<store::SpaceId, Kept> kept_;
+  Mutex mutex_;
+  std::unordered_map<store::SpaceId, Kept> kept_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::queue

@@ -59,6 +59,12 @@ struct Call : store::Occasion {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  // A call that another one makes inside the server, with a request of its own: a part of a
+  // transaction, the source of a copy. It is of the same instant, ends by the same deadline, bears
+  // the same id and speaks the same version to the same service. What it addresses, who makes it
+  // and which operation it is are still to be found out. The outer call outlives it.
+  static Call derived(http::Request& inner, const Call& outer) { return Call(inner, outer); }
+
   http::Request& request;
   Context& context;
   const Service* service = nullptr;  // The one that serves it.
@@ -77,6 +83,19 @@ struct Call : store::Occasion {
 
   const http::Headers& headers() const { return request.headers; }
   const AccountSettings& settings() const { return context.settings.of(target.account); }
+
+ private:
+  Call(http::Request& inner, const Call& outer)
+      : Occasion(outer),
+        request(inner),
+        context(outer.context),
+        service(outer.service),
+        hold(outer.hold),
+        request_id(outer.request_id),
+        version_text(outer.version_text),
+        version(outer.version) {
+    target.service = outer.target.service;
+  }
 };
 
 }  // namespace kyanite::service

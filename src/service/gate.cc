@@ -90,6 +90,8 @@ wire::Result<void> authenticate(Call& call) {
 }
 
 Task<wire::Result<void>> authorize(Call& call) {
+  const std::string& user = call.caller.object_id;
+  call.cause = {call.operation->name, call.request_id, user.empty() ? call.target.account : user};
   if (call.target.secondary && !call.operation->reads()) {
     co_return wire::Error(Code::kInsufficientAccountPermissions)
         .saying("Write operations are not allowed on the secondary endpoint.");

@@ -14,8 +14,8 @@ wire::Result<void> resolve(Call& call);
 // Who makes the call, by its Authorization header or the SAS in its query. Fills call.caller.
 wire::Result<void> authenticate(Call& call);
 
-// Whether the caller may run call.operation. The container's record is read only for those who need
-// it: public access and stored policies.
+// Whether the caller may run call.operation. Fills call.cause. The container's record is read only
+// for those who need it: public access and stored policies.
 Task<wire::Result<void>> authorize(Call& call);
 
 }  // namespace kyanite::service

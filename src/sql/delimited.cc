@@ -23,9 +23,9 @@ DelimitedReader::Match DelimitedReader::match(std::string_view bytes, size_t at,
   return here.size() < separator.size() && separator.starts_with(here) ? Match::kMaybe : Match::kNo;
 }
 
-RecordReader::Found DelimitedReader::fail(std::string_view name, std::string_view description) {
+RecordReader::Reading DelimitedReader::fail(std::string_view name, std::string_view description) {
   error_ = {std::string(name), std::string(description), true};
-  return Found::kError;
+  return Reading::kError;
 }
 
 // Up to a separator or the end. With `text` everything is added to it; without it, nothing is an
@@ -116,16 +116,16 @@ void DelimitedReader::drop_carriage_return() {
   if (any_line_end_ && last_plain_ && field.ends_with('\r')) field.remove_suffix(1);
 }
 
-RecordReader::Found DelimitedReader::next(std::string_view bytes, uint64_t, bool last,
-                                          size_t& used) {
+RecordReader::Reading DelimitedReader::next(std::string_view bytes, uint64_t, bool last,
+                                            size_t& used) {
   used = 0;
   fields_.clear();
   texts_.clear();
-  if (bytes.empty()) return last ? Found::kEnd : Found::kMore;
+  if (bytes.empty()) return last ? Reading::kEnd : Reading::kMore;
   size_t at = 0;
   while (true) {
     const auto scan = scan_field(bytes, last, at);
-    if (scan == Scan::kMore) return Found::kMore;
+    if (scan == Scan::kMore) return Reading::kMore;
     if (scan == Scan::kUnclosed)
       return fail("ParseError", "A quoted field is not closed at the end of the data.");
     if (fields_.size() > kMaxRecordFields)
@@ -139,7 +139,7 @@ RecordReader::Found DelimitedReader::next(std::string_view bytes, uint64_t, bool
   }
   drop_carriage_return();
   used = at;
-  return Found::kRecord;
+  return Reading::kRecord;
 }
 
 const Row& DelimitedReader::row(size_t) { return row_; }

@@ -24,7 +24,7 @@ class DelimitedReader final : public RecordReader {
  public:
   explicit DelimitedReader(const DelimitedFormat& format);
 
-  Found next(std::string_view bytes, uint64_t offset, bool last, size_t& used) override;
+  Reading next(std::string_view bytes, uint64_t offset, bool last, size_t& used) override;
   size_t rows() const override { return 1; }
   const Row& row(size_t index) override;
 
@@ -51,7 +51,7 @@ class DelimitedReader final : public RecordReader {
   Scan scan_plain(std::string_view bytes, bool last, size_t& at, std::string* text);
   static Match match(std::string_view bytes, size_t at, std::string_view separator);
   void drop_carriage_return();
-  Found fail(std::string_view name, std::string_view description);
+  Reading fail(std::string_view name, std::string_view description);
 
   const DelimitedFormat format_;
   const bool any_line_end_;  // A line feed ends records: so does one behind a carriage return.

@@ -22,11 +22,11 @@ Fields read(const sql::DelimitedFormat& format, std::string_view bytes, size_t p
     const bool last = length == bytes.size();
     const auto found = reader.next(bytes.substr(0, length), 0, last, used);
     CHECK(used <= length);
-    if (found == sql::RecordReader::Found::kRecord) {
+    if (found == sql::RecordReader::Reading::kRecord) {
       CHECK(used == bytes.size());
       return {reader.fields().begin(), reader.fields().end()};
     }
-    CHECK(found == sql::RecordReader::Found::kMore && !last);
+    CHECK(found == sql::RecordReader::Reading::kMore && !last);
   }
 }
 }  // namespace

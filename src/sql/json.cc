@@ -170,36 +170,36 @@ size_t JsonReader::skip_between(std::string_view bytes) {
 }
 
 // A number or a word where a record should be is reported by what follows it.
-RecordReader::Found JsonReader::found_scalar(std::string_view bytes, size_t at, uint64_t offset,
-                                             bool last) {
+RecordReader::Reading JsonReader::found_scalar(std::string_view bytes, size_t at, uint64_t offset,
+                                               bool last) {
   while (at < bytes.size() && is_blank(bytes[at])) ++at;
-  if (at == bytes.size() && !last) return Found::kMore;
+  if (at == bytes.size() && !last) return Reading::kMore;
   error_ = unexpected_token(bytes, at, offset, {"{", "["});
-  return Found::kError;
+  return Reading::kError;
 }
 
-RecordReader::Found JsonReader::next(std::string_view bytes, uint64_t offset, bool last,
-                                     size_t& used) {
+RecordReader::Reading JsonReader::next(std::string_view bytes, uint64_t offset, bool last,
+                                       size_t& used) {
   used = before_ = skip_between(bytes);
   values_.clear();
   texts_.clear();
   rows_.clear();
   if (used == bytes.size()) {
-    if (!last) return Found::kMore;
-    if (!in_array_) return Found::kEnd;
+    if (!last) return Reading::kMore;
+    if (!in_array_) return Reading::kEnd;
     error_ = unexpected_token(bytes, used, offset, {"]"});
-    return Found::kError;
+    return Reading::kError;
   }
   if (in_array_ && needs_comma_) {
     error_ = unexpected_token(bytes, used, offset, {",", "]"});
-    return Found::kError;
+    return Reading::kError;
   }
   JsonParser parser(bytes, used, offset, last, values_, texts_);
   const auto parsed = parser.parse();
-  if (parsed == JsonParser::Parsed::kMore) return Found::kMore;
+  if (parsed == JsonParser::Parsed::kMore) return Reading::kMore;
   if (parsed == JsonParser::Parsed::kError) {
     error_ = parser.error();
-    return Found::kError;
+    return Reading::kError;
   }
   const auto kind = values_.front().kind;
   if (!in_array_ && kind != JsonValue::Kind::kObject)
@@ -207,7 +207,7 @@ RecordReader::Found JsonReader::next(std::string_view bytes, uint64_t offset, bo
   used = parser.at();
   needs_comma_ = true;
   find_all(values_.front(), from_.data(), from_.data() + from_.size(), rows_);
-  return Found::kRecord;
+  return Reading::kRecord;
 }
 
 }  // namespace kyanite::sql

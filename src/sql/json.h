@@ -39,7 +39,7 @@ class JsonReader final : public RecordReader {
   JsonReader(std::vector<PathStep> from, std::string separator);
   ~JsonReader() override;
 
-  Found next(std::string_view bytes, uint64_t offset, bool last, size_t& used) override;
+  Reading next(std::string_view bytes, uint64_t offset, bool last, size_t& used) override;
   size_t rows() const override { return rows_.size(); }
   const Row& row(size_t index) override;
 
@@ -52,7 +52,7 @@ class JsonReader final : public RecordReader {
   };
   // Moves past what may stand before a record.
   size_t skip_between(std::string_view bytes);
-  Found found_scalar(std::string_view bytes, size_t at, uint64_t offset, bool last);
+  Reading found_scalar(std::string_view bytes, size_t at, uint64_t offset, bool last);
 
   const std::vector<PathStep> from_;
   const std::string separator_;

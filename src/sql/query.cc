@@ -179,13 +179,13 @@ void Query::next_record() {
   size_t used = 0;
   const auto found = reader_->next(unused, offset_, last_, used);
   switch (found) {
-    case RecordReader::Found::kRecord:
+    case RecordReader::Reading::kRecord:
       if (used > kMaxRecordBytes) return fail(record_too_large());
       wanted_ = 1;
       work_ += used;
       skip(reader_->before());
       return take_record(used - reader_->before());
-    case RecordReader::Found::kMore:
+    case RecordReader::Reading::kMore:
       work_ += unused.size();
       skip(used);
       if (unused.size() - used > kMaxRecordBytes) return fail(record_too_large());
@@ -194,11 +194,11 @@ void Query::next_record() {
       wanted_ = std::min(2 * (unused.size() - used), kMaxRecordBytes) + 1;
       needs_ = Needs::kInput;
       return;
-    case RecordReader::Found::kEnd:
+    case RecordReader::Reading::kEnd:
       if (!begun_) take_header(0);
       if (!refusal_) finish();
       return;
-    case RecordReader::Found::kError:
+    case RecordReader::Reading::kError:
       skip(used);
       return fail(reader_->error());
   }

@@ -29,7 +29,7 @@ class Row {
 
 class RecordReader {
  public:
-  enum class Found {
+  enum class Reading {
     kRecord,
     kMore,   // The record is not complete.
     kEnd,    // There are no more.
@@ -41,7 +41,7 @@ class RecordReader {
   // With `last` no more will come. Sets how many bytes of them the record took, with what lies
   // before it; without a record, just that. The record is valid as long as the bytes are, until the
   // next call.
-  virtual Found next(std::string_view bytes, uint64_t offset, bool last, size_t& used) = 0;
+  virtual Reading next(std::string_view bytes, uint64_t offset, bool last, size_t& used) = 0;
   // The rows of the record: one, unless the statement selects from within it.
   virtual size_t rows() const = 0;
   virtual const Row& row(size_t index) = 0;

@@ -3,14 +3,13 @@
 // does.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "store/memory.h"
 
 namespace kyanite::store {
@@ -20,7 +19,7 @@ class Interleaving final : public Executor {
   explicit Interleaving(uint64_t seed) : random_(seed) {}
 
   void post(std::coroutine_handle<> coroutine) override {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     ready_.push_back(coroutine);
     wake_.notify_one();
   }
@@ -45,8 +44,8 @@ class Interleaving final : public Executor {
 
  private:
   std::coroutine_handle<> take() {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return !ready_.empty(); });
+    MutexLock lock(mutex_);
+    wake_.wait(lock, [this]() REQUIRES(mutex_) { return !ready_.empty(); });
     std::swap(ready_[random_() % ready_.size()], ready_.back());
     const auto next = ready_.back();
     ready_.pop_back();
@@ -54,9 +53,9 @@ class Interleaving final : public Executor {
   }
 
   std::mt19937_64 random_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<std::coroutine_handle<>> ready_;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  std::vector<std::coroutine_handle<>> ready_ GUARDED_BY(mutex_);
 };
 
 class InterleavedStore final : public MemoryStore {

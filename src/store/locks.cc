@@ -2,7 +2,7 @@
 
 namespace kyanite::store {
 
-KeyedLocks::Guard& KeyedLocks::Guard::operator=(Guard&& other) noexcept {
+KeyedLocks::Turn& KeyedLocks::Turn::operator=(Turn&& other) noexcept {
   if (this != &other) {
     release();
     shard_ = std::exchange(other.shard_, nullptr);
@@ -11,12 +11,12 @@ KeyedLocks::Guard& KeyedLocks::Guard::operator=(Guard&& other) noexcept {
   return *this;
 }
 
-void KeyedLocks::Guard::release() {
+void KeyedLocks::Turn::release() {
   Shard* shard = std::exchange(shard_, nullptr);
   if (shard == nullptr) return;
   Waiter next;
   {
-    std::lock_guard lock(shard->mutex);
+    MutexLock lock(shard->mutex);
     Queue& queue = held_->second;
     if (queue.first == nullptr) {
       shard->held.erase(shard->held.find(held_->first));
@@ -41,12 +41,12 @@ bool KeyedLocks::Locking::try_lock() {
 }
 
 bool KeyedLocks::Locking::await_ready() {
-  std::lock_guard lock(shard_.mutex);
+  MutexLock lock(shard_.mutex);
   return try_lock();
 }
 
 bool KeyedLocks::Locking::await_suspend(std::coroutine_handle<> coroutine) {
-  std::lock_guard lock(shard_.mutex);
+  MutexLock lock(shard_.mutex);
   if (try_lock()) return false;
   waiter_.coroutine = coroutine;
   waiter_.executor = Executor::current();

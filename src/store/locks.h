@@ -4,12 +4,12 @@
 
 #include <array>
 #include <coroutine>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace kyanite::store {
 
@@ -26,25 +26,25 @@ class KeyedLocks {
   // Holds exactly the keys that are locked now. Elements of an unordered_map stay where they are.
   using Held = std::unordered_map<std::string, Queue>;
   struct Shard {
-    std::mutex mutex;
-    Held held;
+    Mutex mutex;
+    Held held GUARDED_BY(mutex);
   };
 
  public:
   // Has the lock until destroyed. Must not outlive the KeyedLocks. May be released on any thread.
-  class [[nodiscard]] Guard {
+  class [[nodiscard]] Turn {
    public:
-    Guard() = default;
-    Guard(Guard&& other) noexcept
+    Turn() = default;
+    Turn(Turn&& other) noexcept
         : shard_(std::exchange(other.shard_, nullptr)), held_(other.held_) {}
-    Guard& operator=(Guard&& other) noexcept;
-    ~Guard() { release(); }
+    Turn& operator=(Turn&& other) noexcept;
+    ~Turn() { release(); }
     void release();
     bool owns() const { return shard_ != nullptr; }
 
    private:
     friend class KeyedLocks;
-    Guard(Shard* shard, Held::value_type* held) : shard_(shard), held_(held) {}
+    Turn(Shard* shard, Held::value_type* held) : shard_(shard), held_(held) {}
 
     Shard* shard_ = nullptr;
     Held::value_type* held_ = nullptr;
@@ -57,12 +57,12 @@ class KeyedLocks {
    public:
     bool await_ready();
     bool await_suspend(std::coroutine_handle<> coroutine);
-    Guard await_resume() { return Guard(&shard_, held_); }
+    Turn await_resume() { return Turn(&shard_, held_); }
 
    private:
     friend class KeyedLocks;
     Locking(Shard& shard, std::string key) : shard_(shard), key_(std::move(key)) {}
-    bool try_lock();  // With the shard's mutex held.
+    bool try_lock() REQUIRES(shard_.mutex);
 
     Shard& shard_;
     std::string key_;
@@ -74,7 +74,7 @@ class KeyedLocks {
   KeyedLocks(const KeyedLocks&) = delete;
   KeyedLocks& operator=(const KeyedLocks&) = delete;
 
-  // auto guard = co_await locks.lock(key);
+  // auto turn = co_await locks.lock(key);
   Locking lock(std::string key) {
     Shard& shard = shards_[std::hash<std::string>{}(key) % kShards];
     return Locking(shard, std::move(key));

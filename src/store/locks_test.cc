@@ -11,8 +11,8 @@ namespace kyanite::store {
 namespace {
 
 Task<bool> take_and_release(KeyedLocks& locks, std::string key) {
-  auto guard = co_await locks.lock(std::move(key));
-  co_return guard.owns();
+  auto turn = co_await locks.lock(std::move(key));
+  co_return turn.owns();
 }
 
 TEST(KeyedLocks, FreeLocksAreTakenAtOnceAndAgain) {
@@ -25,16 +25,16 @@ TEST(KeyedLocks, WaitersComeInOrderAndNotFromWithinRelease) {
   KeyedLocks locks;
   std::vector<int> order;
   auto wait = [&](int who) -> Task<void> {
-    auto guard = co_await locks.lock("key");
+    auto turn = co_await locks.lock("key");
     order.push_back(who);
   };
   auto first = [&]() -> Task<void> {
     std::vector<Task<void>> waiting;
-    auto guard = co_await locks.lock("key");
+    auto turn = co_await locks.lock("key");
     for (int i = 0; i < 5; ++i) waiting.push_back(wait(i));
     auto release = [&]() -> Task<void> {
       EXPECT_TRUE(order.empty());
-      guard.release();
+      turn.release();
       EXPECT_TRUE(order.empty());
       co_return;
     };
@@ -50,7 +50,7 @@ TEST(KeyedLocks, OtherKeysDoNotWait) {
   auto both = [&]() -> Task<bool> {
     auto one = co_await locks.lock("one");
     auto two = co_await locks.lock("two");
-    KeyedLocks::Guard moved = std::move(one);
+    KeyedLocks::Turn moved = std::move(one);
     EXPECT_FALSE(one.owns());
     moved = std::move(two);  // Releases "one".
     auto again = co_await locks.lock("one");
@@ -67,7 +67,7 @@ TEST(KeyedLocks, ExcludesAcrossThreads) {
   int counts[3] = {};  // Plain: only the locks make this safe.
   auto add = [&](size_t which) -> Task<void> {
     for (int i = 0; i < kRounds; ++i) {
-      auto guard = co_await locks.lock(std::to_string(which));
+      auto turn = co_await locks.lock(std::to_string(which));
       ++counts[which];
     }
   };

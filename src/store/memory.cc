@@ -73,7 +73,7 @@ Records& MemoryStore::writable() {
 }
 
 Task<Result<RecordPtr>> MemoryStore::get(const Key& key) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   co_return find(*records_, key.bytes());
 }
 
@@ -82,12 +82,12 @@ class MemoryStore::KeptSnapshot final : public Snapshot {
   explicit KeptSnapshot(MemoryStore& store) : store_(store) {}
   // Under the lock, so that writable() reads a settled count.
   ~KeptSnapshot() override {
-    std::lock_guard lock(store_.mutex_);
+    MutexLock lock(store_.mutex_);
     records_.reset();
   }
   Task<Result<void>> read(Look look) override {
     if (records_ == nullptr) {
-      std::lock_guard lock(store_.mutex_);
+      MutexLock lock(store_.mutex_);
       records_ = store_.records_;
     } else {
       co_await Executor::yield();  // Others have their turn.
@@ -110,7 +110,7 @@ std::unique_ptr<Snapshot> MemoryStore::snapshot() { return std::make_unique<Kept
 
 Task<Result<void>> MemoryStore::commit(Commit commit) {
   check_well_formed(commit);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (const auto& guard : commit.guards) {
     if (!same(find(*records_, guard.key.bytes()), guard.expected)) co_return Error::kConflict;
   }
@@ -127,7 +127,7 @@ Task<Result<void>> MemoryStore::commit(Commit commit) {
 
 Task<Result<Ref>> MemoryStore::append(Buffer bytes) {
   CHECK(!bytes.empty() && bytes.size() <= kMaxRunBytes);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Ref ref{1, next_offset_, static_cast<uint32_t>(bytes.size()), crc32c(bytes.view())};
   runs_.emplace(next_offset_, bytes.view());
   next_offset_ += bytes.size();
@@ -136,7 +136,7 @@ Task<Result<Ref>> MemoryStore::append(Buffer bytes) {
 
 Task<Result<os::Bytes>> MemoryStore::read(Ref ref, uint32_t offset, uint32_t length, bool) {
   CHECK(length <= ref.length && offset <= ref.length - length);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto found = runs_.find(ref.offset);
   if (ref.extent != 1 || found == runs_.end() || found->second.size() != ref.length ||
       crc32c(found->second) != ref.crc32c) {
@@ -148,7 +148,7 @@ Task<Result<os::Bytes>> MemoryStore::read(Ref ref, uint32_t offset, uint32_t len
 Hold MemoryStore::hold() { return Hold(); }
 
 Task<Result<size_t>> MemoryStore::erase(Range range, size_t most) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Records& records = writable();
   auto from = records.lower_bound(range.from);
   size_t count = 0;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "store/store.h"
 
 namespace kyanite::store {
@@ -28,12 +28,12 @@ class MemoryStore : public Store {
   class KeptSnapshot;
 
   // The records, for changing them: copied first when a View still looks at them.
-  Records& writable();
+  Records& writable() REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::shared_ptr<Records> records_ = std::make_shared<Records>();
-  std::map<uint64_t, std::string> runs_;  // By offset; all in extent 1.
-  uint64_t next_offset_ = 0;
+  Mutex mutex_;
+  std::shared_ptr<Records> records_ GUARDED_BY(mutex_) = std::make_shared<Records>();
+  std::map<uint64_t, std::string> runs_ GUARDED_BY(mutex_);  // By offset; all in extent 1.
+  uint64_t next_offset_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace kyanite::store

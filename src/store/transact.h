@@ -69,7 +69,7 @@ class Attempt {
  private:
   Occasion& occasion_;
   int number_ = 0;
-  std::vector<KeyedLocks::Guard> turns_;
+  std::vector<KeyedLocks::Turn> turns_;
 };
 
 // Says in the log for whom a commit failed, where that is the server's fault.

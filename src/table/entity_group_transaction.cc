@@ -33,7 +33,7 @@ constexpr size_t kMaxParts = 10'000;
 
 // One request of the batch, in the place of a request of its own.
 struct Item {
-  explicit Item(Call& outer) : call(request, outer.context) {}
+  explicit Item(Call& outer) : call(Call::derived(request, outer)) {}
 
   http::Request request;
   Call call;
@@ -81,13 +81,8 @@ wire::Result<ItemPtr> make_item(Call& outer, std::string_view text) {
   item->content = embedded->content;
 
   Call& call = item->call;
-  call.now = outer.now;
-  call.request_id = outer.request_id;
-  call.version = outer.version;
-  call.version_text = outer.version_text;
   call.endpoint = outer.endpoint;
   call.caller = outer.caller;
-  call.target.service = outer.target.service;
   call.target.account = outer.target.account;
   call.target.path_style = outer.target.path_style;
   const auto decoded = wire::percent_decode(below_account(outer, request.path));

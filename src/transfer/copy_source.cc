@@ -122,7 +122,10 @@ wire::Result<http::Url> decode_source_url(const service::Call& call) {
 
 SourceCall::SourceCall(const service::Call& outer, const http::Url& url,
                        const service::Service& service)
-    : path_(url.path), query_(url.query), host_(url.authority()), call_(request_, outer.context) {
+    : path_(url.path),
+      query_(url.query),
+      host_(url.authority()),
+      call_(service::Call::derived(request_, outer)) {
   request_.method = "GET";
   request_.target = path_;
   request_.path = path_;
@@ -139,12 +142,6 @@ SourceCall::SourceCall(const service::Call& outer, const http::Url& url,
     request_.headers.add("x-ms-allow-trailing-dot", *dots);
   call_.service = &service;
   call_.target.service = service.kind();
-  call_.hold = outer.hold;
-  call_.now = outer.now;
-  call_.deadline = outer.deadline;
-  call_.request_id = outer.request_id;
-  call_.version_text = outer.version_text;
-  call_.version = outer.version;
 }
 
 Task<wire::Result<SourceObject>> find_source(service::Call& call) {

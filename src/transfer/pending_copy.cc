@@ -40,7 +40,7 @@ CopyRunner::CopyRunner(const CopyDestinations& destinations, store::Family notes
 
 CopyRunner::~CopyRunner() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -63,7 +63,7 @@ Task<store::Result<void>> CopyRunner::note(store::Store& store, const std::strin
 }
 
 void CopyRunner::submit(service::Context& context, std::string account, PendingCopy copy) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopping_ || !known_.insert(copy.id).second) return;
   waiting_.push_back({&context, std::move(account), std::move(copy)});
   if (idle_ >= waiting_.size() || threads_.size() == kAtOnce) {
@@ -74,10 +74,10 @@ void CopyRunner::submit(service::Context& context, std::string account, PendingC
 }
 
 void CopyRunner::work() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     ++idle_;
-    wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    wake_.wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
     --idle_;
     if (stopping_) return;
     const Job job = std::move(waiting_.front());

@@ -7,15 +7,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/task.h"
 #include "content/content.h"
 #include "http/message.h"
@@ -115,12 +114,12 @@ class CopyRunner {
   const store::Family notes_;
   const uint64_t id_;
   std::atomic<bool> stopping_{false};
-  std::mutex mutex_;  // Guards what follows.
-  std::condition_variable wake_;
-  std::deque<Job> waiting_;
-  std::set<std::string> known_;  // Ids of copies that wait or run.
-  size_t idle_ = 0;
-  std::vector<std::thread> threads_;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  std::deque<Job> waiting_ GUARDED_BY(mutex_);
+  std::set<std::string> known_ GUARDED_BY(mutex_);  // Ids of copies that wait or run.
+  size_t idle_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::thread> threads_;  // Added to with the mutex held, until stopping_.
 };
 
 }  // namespace kyanite::transfer

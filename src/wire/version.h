@@ -46,7 +46,5 @@ inline constexpr Version kHierarchicalNamespaceTold{20190707};
 inline constexpr Version kVersionLevelImmutability{20200612};
 inline constexpr Version kEncodedNamesInLists{20210212};
 inline constexpr Version kLargeAppendBlocks{20221102};
-// What an anonymous request without a version gets.
-inline constexpr Version kOldestVersion{20090919};
 
 }  // namespace kyanite::wire
