@@ -10,15 +10,17 @@ using service::Call;
 Outcome abort_copy_file(Call& call) {
   const auto id = transfer::decode_abort(call);
   if (!id) co_return id.error();
-  auto edit = [&](Entry& file, store::Commit&, const Located&) -> wire::Result<http::Reply> {
-    if (auto aborted = transfer::abort(call, *id, file.copy); !aborted) return aborted.error();
+  const Edit edit = [&](Entry& file, store::Commit&, const Located&) -> Task<wire::Result<void>> {
+    if (auto aborted = transfer::abort(call, *id, file.copy); !aborted) co_return aborted.error();
     file.content.length = 0;
-    touch(call, file);
-    return http::Reply(204);
+    touch(file, call.now);
+    co_return wire::Result<void>();
   };
   const Rules rules{Kind::kFile, concurrency::FileOperation::kSetFileProperties,
                     concurrency::LeaseUse::kCopyAbort, false};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  co_return http::Reply(204);
 }
 
 }  // namespace kyanite::file

@@ -1,9 +1,8 @@
 #include "file/copy.h"
 
 #include "base/random.h"
-#include "file/permissions.h"
-#include "file/ranges.h"
-#include "headers/conditions.h"
+#include "headers/changed.h"
+#include "headers/copy_state.h"
 
 namespace kyanite::file {
 
@@ -14,12 +13,12 @@ wire::Result<CopyOrder> decode_copy_order(const Call& call) {
   auto creation = decode_creation(call);
   if (!creation) return creation.error();
   order.creation = std::move(*creation);
-  auto lease_id = headers::decode_lease_id(call);
-  if (!lease_id) return lease_id.error();
-  order.lease_id = std::move(*lease_id);
+  auto replacement = decode_replacement(call);
+  if (!replacement) return replacement.error();
+  order.replacement = std::move(*replacement);
   auto ignore = decode_flag(call, "x-ms-file-copy-ignore-readonly");
   if (!ignore) return ignore.error();
-  order.ignore_read_only = *ignore;
+  order.replacement.ignores_read_only = *ignore;
   if (call.headers().has("x-ms-file-copy-set-archive")) {
     auto archive = decode_flag(call, "x-ms-file-copy-set-archive");
     if (!archive) return archive.error();
@@ -28,17 +27,10 @@ wire::Result<CopyOrder> decode_copy_order(const Call& call) {
   return order;
 }
 
-wire::Result<Creation> make_copy(const Call& call, const CopyOrder& order, const Way& way,
-                                 const Found* before) {
-  auto passed = check_replaced(call, order.lease_id, before, order.ignore_read_only);
-  if (!passed) return passed.error();
-  Creation creation;
-  Entry& copy = creation.entry;
-  copy = new_entry(call, order.creation, way.name, false);
-  if (before != nullptr) take_place_of(call, *before->entry, copy);
-  if (order.archive && !*order.archive) copy.smb.attributes &= ~kArchiveAttribute;
+void begin_copy(const Call& call, const CopyOrder& order, Entry& copy) {
+  apply_creation(call, order.creation, copy);
+  if (order.archive && !*order.archive) copy.smb.attributes &= ~tree::kArchiveAttribute;
   copy.copy.id = random_uuid();
-  return creation;
 }
 
 http::Reply copy_reply(const Entry& copy) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "file/create.h"
 #include "file/source.h"
@@ -11,15 +10,13 @@ namespace kyanite::file {
 
 struct CopyOrder {
   CreationOrder creation;
-  std::optional<std::string> lease_id;
-  bool ignore_read_only = false;
+  tree::Creation replacement;
   std::optional<bool> archive;  // x-ms-file-copy-set-archive
 };
 wire::Result<CopyOrder> decode_copy_order(const service::Call& call);
 
-// The copy with a copy id, still without content, where `before` can be replaced.
-wire::Result<Creation> make_copy(const service::Call& call, const CopyOrder& order, const Way& way,
-                                 const Found* before);
+// What the order says of the copy, and a copy id; still without content.
+void begin_copy(const service::Call& call, const CopyOrder& order, Entry& copy);
 
 http::Reply copy_reply(const Entry& copy);
 

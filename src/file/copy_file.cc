@@ -9,7 +9,7 @@
 #include "file/permissions.h"
 #include "file/ranges.h"
 #include "file/source.h"
-#include "headers/conditions.h"
+#include "headers/copy_state.h"
 
 namespace kyanite::file {
 
@@ -31,12 +31,12 @@ Task<wire::Result<std::string>> copy_permission(Call& call, const Tree& tree,
   if (!mode.empty() && !from_source && !equals_ignoring_case(mode, "override"))
     co_return wire::invalid_header(kMode, mode);
   if (!from_source || !source.file)
-    co_return co_await settle_permission(call, tree.space(), PermissionUse::kCreate);
+    co_return co_await settle_permission(call, tree.space, PermissionUse::kCreate);
   const std::string& key = source.file->found.entry->smb.permission_key;
-  if (key.empty() || source.file->tree.space() == tree.space()) co_return key;
-  auto sddl = co_await find_permission(source.call->call(), source.file->tree.space(), key);
+  if (key.empty() || source.file->tree.space == tree.space) co_return key;
+  auto sddl = co_await find_permission(source.call->call(), source.file->tree.space, key);
   if (!sddl) co_return sddl.error();
-  co_return co_await add_permission(call, tree.space(), *sddl);
+  co_return co_await add_permission(call, tree.space, *sddl);
 }
 
 // The properties that the request wants as the source has them.
@@ -76,17 +76,15 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
                    const Source& source, bool& changed) {
   auto permission = co_await copy_permission(call, tree, source);
   if (!permission) co_return permission.error();
-  auto make = [&](const Way& way, const Found* before,
-                  TreeCommit& commit) -> Task<wire::Result<Creation>> {
-    auto creation = make_copy(call, order, way, before);
-    if (!creation) co_return creation.error();
-    Entry& copy = creation->entry;
+  const Fill fill = [&](Entry& copy, const Way&,
+                        store::Commit& commit) -> Task<wire::Result<void>> {
+    begin_copy(call, order, copy);
     copy.http = source.object.http;
     if (copy.metadata.empty()) copy.metadata = source.object.metadata;
     copy.smb.permission_key = *permission;
     if (source.file) take_properties(call, *source.file->found.entry, copy);
-    const auto to = content_place(tree);
-    auto shared = co_await share_content(call, source.object, to, commit.commit());
+    const auto to = tree.content_place();
+    auto shared = co_await share_content(call, source.object, to, commit);
     if (!shared) {
       changed = shared.error() == store::Error::kConflict;
       if (changed) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
@@ -97,10 +95,11 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
     copy.copy.status = headers::CopyStatus::kSuccess;
     copy.copy.copied = copy.copy.total = copy.content.length;
     copy.copy.completed = call.now;
-    creation->reply = copy_reply(copy);
-    co_return std::move(*creation);
+    co_return wire::Result<void>();
   };
-  co_return co_await create_entry(call, tree, path, make);
+  auto copied = co_await create_entry(call, tree, path, order.replacement, fill);
+  if (!copied) co_return copied.error();
+  co_return copy_reply(copied->entry);
 }
 
 }  // namespace

@@ -7,7 +7,11 @@
 #include "file/copy.h"
 #include "file/permissions.h"
 #include "file/ranges.h"
+#include "file/service.h"
+#include "headers/copy_state.h"
+#include "headers/http_properties.h"
 #include "store/fields.h"
+#include "tree/tree_commit.h"
 
 namespace kyanite::file {
 
@@ -27,10 +31,10 @@ constexpr int64_t kMaxSecondsPerChange = 600;
 template <class Edit>
 Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& copy, Edit edit) {
   // The note has the row of the entry, which keeps its place while the copy is pending.
-  Found found;
+  tree::Found found;
   found.parent = read_be64(copy.object.data());
   found.folded = copy.object.substr(8);
-  found.key = entry_key(copy.space, found.parent, found.folded);
+  found.key = tree::entry_key(copy.space, found.parent, found.folded);
   store::Occasion occasion(context.store, context.locks, context.clock);
   occasion.deadline = Deadline(context.clock, kMaxSecondsPerChange);
   auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
@@ -42,7 +46,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
-    TreeCommit commit(attempt, copy.space);
+    tree::TreeCommit commit(attempt, copy.space);
     auto done = co_await commit.begin();
     if (done) done = co_await edit(*entry, attempt.commit);
     if (done) {
@@ -107,20 +111,17 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
                      const Source& source) {
   const uint64_t length = source.fetched->length().value_or(0);
   if (length > kMaxFileBytes) co_return wire::Error(Code::kOutOfRangeInput);
-  auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kCreate);
+  auto permission = co_await settle_permission(call, tree.space, PermissionUse::kCreate);
   if (!permission) co_return permission.error();
   const http::Headers& told = source.fetched->headers();
   PendingCopy note = transfer::make_note(call, told);
-  note.space = tree.space();
+  note.space = tree.space;
   auto& runner = static_cast<const FileService&>(*call.service).copy_runner();
-  auto make = [&](const Way& way, const Found* before,
-                  TreeCommit&) -> Task<wire::Result<Creation>> {
-    auto creation = make_copy(call, order, way, before);
-    if (!creation) co_return creation.error();
-    note.object = entry_row(way.parent(), way.folded);
+  const Fill fill = [&](Entry& copy, const Way& way, store::Commit&) -> Task<wire::Result<void>> {
+    begin_copy(call, order, copy);
+    note.object = tree::entry_row(way.parent(), way.folded);
     auto noted = co_await runner.note(call.store(), call.target.account, note);
     if (!noted) co_return service::storage_error(noted.error());
-    Entry& copy = creation->entry;
     copy.http = headers::foreign_properties(told);
     if (copy.metadata.empty()) {
       if (auto metadata = headers::decode_metadata(told)) copy.metadata = std::move(*metadata);
@@ -132,12 +133,12 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
     copy.copy.source = source.url;
     copy.copy.status = CopyStatus::kPending;
     copy.copy.total = length;
-    creation->reply = copy_reply(copy);
-    co_return std::move(*creation);
+    co_return wire::Result<void>();
   };
-  auto reply = co_await create_entry(call, tree, path, make);
-  if (reply) runner.submit(call.context, call.target.account, std::move(note));
-  co_return reply;
+  auto created = co_await create_entry(call, tree, path, order.replacement, fill);
+  if (!created) co_return created.error();
+  runner.submit(call.context, call.target.account, std::move(note));
+  co_return copy_reply(created->entry);
 }
 
 }  // namespace kyanite::file

@@ -1,20 +1,14 @@
 #include "file/create.h"
 
+#include <utility>
+
 #include "auth/authorize.h"
-#include "base/random.h"
+#include "file/refusals.h"
+#include "headers/conditions.h"
 
 namespace kyanite::file {
 
 using service::Call;
-using wire::Code;
-
-namespace {
-EntryId new_id() {
-  while (true) {
-    if (const EntryId id = random_u64(); id != kRootId) return id;
-  }
-}
-}  // namespace
 
 wire::Result<CreationOrder> decode_creation(const Call& call) {
   CreationOrder order;
@@ -27,37 +21,33 @@ wire::Result<CreationOrder> decode_creation(const Call& call) {
   return order;
 }
 
-Entry new_entry(const Call& call, const CreationOrder& order, std::string name, bool directory) {
-  Entry entry;
-  entry.name = std::move(name);
-  entry.directory = directory;
-  entry.id = new_id();
-  entry.changed = call.now;
+void apply_creation(const Call& call, const CreationOrder& order, Entry& entry) {
   entry.metadata = order.metadata;
   apply_to_new(call, order.smb, entry);
-  return entry;
 }
 
-void take_place_of(const Call& call, const Entry& before, Entry& entry) {
-  entry.name = before.name;
-  entry.id = before.id;
-  entry.changed = before.changed;
-  entry.lease = before.lease;
-  touch(call, entry);
+wire::Result<tree::Creation> decode_replacement(const Call& call) {
+  auto lease_id = headers::decode_lease_id(call);
+  if (!lease_id) return lease_id.error();
+  tree::Creation creation;
+  creation.replaces = true;
+  creation.may_replace = auth::may_overwrite(call.caller);
+  creation.lease_id = std::move(*lease_id);
+  return creation;
 }
 
-wire::Result<void> check_replaced(const Call& call, const std::optional<std::string>& lease_id,
-                                  const Found* before, bool ignore_read_only) {
-  if (before != nullptr && before->entry->directory)
-    return wire::Error(Code::kResourceTypeMismatch);
-  const Rules rules{Kind::kFile, concurrency::FileOperation::kCreateFile,
-                    concurrency::LeaseUse::kExclusive, true, ignore_read_only};
-  auto passed =
-      check_entry(call, rules, lease_id, before != nullptr ? before->entry.get() : nullptr);
-  if (!passed) return passed.error();
-  if (before != nullptr && !auth::may_overwrite(call.caller))
-    return wire::Error(Code::kAuthorizationPermissionMismatch);
-  return {};
+Task<wire::Result<Changed>> create_entry(Call& call, const Tree& tree, const Path& path,
+                                         const tree::Creation& creation, const Fill& fill) {
+  OwnRefusal own;
+  const tree::Fill decide = [&](Entry& entry, const Way& way,
+                                store::Commit& commit) -> Task<tree::Result<void>> {
+    auto filled = co_await fill(entry, way, commit);
+    if (!filled) co_return own.note(std::move(filled.error()));
+    co_return tree::Result<void>();
+  };
+  auto created = co_await tree::create_entry(call, tree, path, creation, decide);
+  if (!created) co_return own.tell(created.error());
+  co_return std::move(*created);
 }
 
 }  // namespace kyanite::file

@@ -1,5 +1,4 @@
 // Create Directory: PUT /{share}/{path}?restype=directory
-#include "base/random.h"
 #include "file/create.h"
 #include "file/entry.h"
 #include "file/permissions.h"
@@ -17,17 +16,18 @@ Outcome create_directory(Call& call) {
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
   if (path->empty()) co_return wire::Error(Code::kResourceAlreadyExists);
-  auto permission = co_await settle_permission(call, tree->space(), PermissionUse::kCreate);
+  auto permission = co_await settle_permission(call, tree->space, PermissionUse::kCreate);
   if (!permission) co_return permission.error();
-  auto make = [&](const Way& way, const Found* before, TreeCommit&) -> wire::Result<Creation> {
-    if (before != nullptr) return wire::Error(Code::kResourceAlreadyExists);
-    Creation creation;
-    creation.entry = new_entry(call, *order, way.name, true);
-    creation.entry.smb.permission_key = *permission;
-    creation.reply = changed_reply(call, 201, creation.entry, way.parent());
-    return creation;
+  const Fill fill = [&](Entry& directory, const Way&, store::Commit&) -> Task<wire::Result<void>> {
+    apply_creation(call, *order, directory);
+    directory.smb.permission_key = *permission;
+    co_return wire::Result<void>();
   };
-  co_return co_await create_entry(call, *tree, *path, make);
+  tree::Creation creation;
+  creation.directory = true;
+  auto created = co_await create_entry(call, *tree, *path, creation, fill);
+  if (!created) co_return created.error();
+  co_return changed_reply(call, 201, *created);
 }
 
 }  // namespace kyanite::file

@@ -11,21 +11,6 @@ namespace kyanite::file {
 using service::Call;
 using wire::Code;
 
-namespace {
-
-// Writes the body, if there is one, to the beginning of the new file.
-Task<wire::Result<void>> write_body(Call& call, const Tree& tree,
-                                    const transfer::Uploaded& uploaded, Entry& file,
-                                    TreeCommit& commit) {
-  if (uploaded.length == 0) co_return wire::Result<void>();
-  auto written = co_await content::overwrite(call.store(), commit.commit(), content_place(tree),
-                                             file.content, 0, uploaded.length, uploaded.pieces);
-  if (!written) co_return service::storage_error(written.error());
-  co_return wire::Result<void>();
-}
-
-}  // namespace
-
 Outcome create_file(Call& call) {
   auto path = decode_path(call);
   if (!path) co_return path.error();
@@ -37,36 +22,36 @@ Outcome create_file(Call& call) {
   auto http = headers::decode_http_properties(call, headers::kFilePropertyHeaders);
   if (!http) co_return http.error();
   if (http->content_type.empty()) http->content_type = kDefaultContentType;
-  auto lease_id = headers::decode_lease_id(call);
-  if (!lease_id) co_return lease_id.error();
+  auto creation = decode_replacement(call);
+  if (!creation) co_return creation.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  auto permission = co_await settle_permission(call, tree->space(), PermissionUse::kCreate);
+  auto permission = co_await settle_permission(call, tree->space, PermissionUse::kCreate);
   if (!permission) co_return permission.error();
   auto uploaded = co_await transfer::receive_body(call, kMaxRangeWrite, transfer::Md5::kWhenSent);
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length > **size)
     co_return wire::invalid_header(kFileSizeHeader, call.headers().get(kFileSizeHeader));
 
-  auto make = [&](const Way& way, const Found* before,
-                  TreeCommit& commit) -> Task<wire::Result<Creation>> {
-    if (auto passed = check_replaced(call, *lease_id, before); !passed) co_return passed.error();
-    Creation creation;
-    Entry& file = creation.entry;
-    file = new_entry(call, *order, way.name, false);
-    if (before != nullptr) take_place_of(call, *before->entry, file);
+  const Fill fill = [&](Entry& file, const Way&,
+                        store::Commit& commit) -> Task<wire::Result<void>> {
+    apply_creation(call, *order, file);
     file.smb.permission_key = *permission;
     file.http = *http;
     file.content.sparse = true;
     file.content.length = **size;
-    auto written = co_await write_body(call, *tree, *uploaded, file, commit);
-    if (!written) co_return written.error();
-    creation.reply = changed_reply(call, 201, file, way.parent());
-    if (uploaded->length > 0) transfer::encode_hash(creation.reply, *uploaded);
-    transfer::encode_structured(creation.reply, *uploaded);
-    co_return creation;
+    if (uploaded->length == 0) co_return wire::Result<void>();
+    auto written = co_await content::overwrite(call.store(), commit, tree->content_place(),
+                                               file.content, 0, uploaded->length, uploaded->pieces);
+    if (!written) co_return service::storage_error(written.error());
+    co_return wire::Result<void>();
   };
-  co_return co_await create_entry(call, *tree, *path, make);
+  auto created = co_await create_entry(call, *tree, *path, *creation, fill);
+  if (!created) co_return created.error();
+  http::Reply reply = changed_reply(call, 201, *created);
+  if (uploaded->length > 0) transfer::encode_hash(reply, *uploaded);
+  transfer::encode_structured(reply, *uploaded);
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -1,6 +1,7 @@
 // Delete File: DELETE /{share}/{path}
 #include "file/entry.h"
 #include "file/handlers.h"
+#include "file/refusals.h"
 #include "headers/conditions.h"
 
 namespace kyanite::file {
@@ -14,25 +15,8 @@ Outcome delete_file(Call& call) {
   if (!lease_id) co_return lease_id.error();
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  OpenFiles::Admission admission;  // Until the change is durable.
-  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
-    admission = {};
-    auto located = co_await locate_for_change(call, *tree, *path, Kind::kFile, attempt);
-    if (!located) co_return located.error();
-    auto admitted =
-        co_await open_files(call).admit(located->key(), concurrency::FileOperation::kDeleteFile);
-    if (!admitted) co_return admitted.error();
-    admission = std::move(*admitted);
-    const Rules rules{Kind::kFile, concurrency::FileOperation::kDeleteFile};
-    const Entry& file = *located->found.entry;
-    if (auto passed = check_entry(call, rules, *lease_id, &file); !passed) co_return passed.error();
-    TreeCommit commit(attempt, tree->space());
-    auto done = co_await commit.begin();
-    if (done) done = co_await commit.replace(located->way, &located->found, nullptr);
-    if (!done) co_return service::storage_error(done.error());
-    co_return wire::Result<void>();
-  };
-  if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
+  auto deleted = co_await tree::delete_file(call, *tree, *path, *lease_id);
+  if (!deleted) co_return refusal(deleted.error());
   co_return http::Reply(202);
 }
 

@@ -67,7 +67,7 @@ Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapsho
 
 // Notes the deletion for those who take or lease snapshots: see load_for_snapshots().
 Task<wire::Result<void>> note_deletion(Call& call, store::SpaceId space) {
-  const auto key = state_key(space);
+  const auto key = tree::state_key(space);
   auto state = co_await service::load<ShareState>(call, key);
   if (!state) co_return state.error();
   ShareState next = state->value.value_or(ShareState());
@@ -90,15 +90,14 @@ Task<wire::Result<void>> delete_snapshot(Call& call, const std::optional<std::st
   // This is said in every version.
   if (!snapshot->value) co_return wire::Error(Code::kShareSnapshotNotFound);
   if (auto held = check_lease(call, *snapshot->value, lease_id); !held) co_return held.error();
-  auto state = co_await service::load<ShareState>(call, state_key((*share)->space));
+  auto state = co_await service::load<ShareState>(call, tree::state_key((*share)->space));
   if (!state) co_return state.error();
   ShareState next = state->value.value_or(ShareState());
-  std::erase(next.snapshots, snapshot->value->generation);
-  next.purge = true;
+  next.forget_snapshot(snapshot->value->generation);
   commit.expect(key, snapshot->record);
-  commit.expect(state_key((*share)->space), state->record);
+  commit.expect(tree::state_key((*share)->space), state->record);
   commit.remove(key);
-  commit.put(state_key((*share)->space), service::to_record(next));
+  commit.put(tree::state_key((*share)->space), service::to_record(next));
   co_return wire::Result<void>();
 }
 

@@ -1,66 +1,80 @@
 #include "file/entry.h"
 
-#include "concurrency/etag.h"
+#include <utility>
+
+#include "file/refusals.h"
 #include "file/versions.h"
 #include "headers/conditions.h"
+#include "headers/copy_state.h"
+#include "headers/http_properties.h"
 
 namespace kyanite::file {
 
 using service::Call;
-using wire::Code;
 
-wire::Result<void> check_entry(const Call& call, const Rules& rules,
-                               const std::optional<std::string>& lease_id, const Entry* entry) {
-  if (rules.use) {
-    const headers::StoredLease lease = entry != nullptr ? entry->lease : headers::StoredLease();
-    if (auto use = concurrency::check_lease_use(lease, lease_id, *rules.use, call.now); !use)
-      return headers::lease_use_error(use.error(), headers::Leased::kFile);
-  }
-  if (entry == nullptr || !rules.writes) return {};
-  if (entry->copy.status == headers::CopyStatus::kPending)
-    return wire::Error(Code::kPendingCopyOperation);
-  if ((entry->smb.attributes & kReadOnlyAttribute) != 0 && !rules.ignores_read_only)
-    return wire::Error(Code::kReadOnlyAttribute);
-  return {};
+namespace {
+
+// Reading what the request addresses by rules to which it adds nothing.
+Task<wire::Result<Located>> read(Call& call, const Rules& rules) {
+  auto path = decode_path(call);
+  if (!path) co_return path.error();
+  auto tree = co_await find_tree(call);
+  if (!tree) co_return tree.error();
+  auto located = co_await tree::read_entry(call, *tree, *path, rules);
+  if (!located) co_return refusal(located.error());
+  co_return std::move(*located);
+}
+
+}  // namespace
+
+Task<wire::Result<Located>> locate(Call& call, Kind kind) {
+  auto path = decode_path(call);
+  if (!path) co_return path.error();
+  auto tree = co_await find_tree(call);
+  if (!tree) co_return tree.error();
+  auto located = co_await tree::locate(call, *tree, *path, kind);
+  if (!located) co_return refusal(located.error());
+  co_return std::move(*located);
 }
 
 Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation) {
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
-  auto located = co_await locate(call, Kind::kFile);
-  if (!located) co_return located.error();
-  // What a snapshot shows nobody has open.
-  if (!located->tree.shown) {
-    auto admitted = co_await open_files(call).admit_reader(located->key(), operation);
-    if (!admitted) co_return admitted.error();
-  }
-  const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared, false};
-  if (auto passed = check_entry(call, rules, *lease_id, located->found.entry.get()); !passed)
-    co_return passed.error();
-  co_return std::move(*located);
+  const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared,
+                    false,       false,     std::move(*lease_id)};
+  co_return co_await read(call, rules);
 }
 
 Task<wire::Result<Located>> read_directory(Call& call) {
-  auto located = co_await locate(call, Kind::kDirectory);
-  if (!located) co_return located.error();
-  if (!located->tree.shown) {
-    auto admitted = co_await open_files(call).admit_reader(
-        located->key(), concurrency::FileOperation::kGetFileProperties);
-    if (!admitted) co_return admitted.error();
-  }
-  co_return std::move(*located);
+  const Rules rules{Kind::kDirectory, concurrency::FileOperation::kGetFileProperties, {}, false};
+  co_return co_await read(call, rules);
 }
 
-void touch(const Call& call, Entry& entry) {
-  entry.changed = concurrency::next_modified(call.now, entry.changed);
-  concurrency::on_write(entry.lease, call.now);
+Task<wire::Result<Changed>> change_entry(Call& call, Rules rules, const Edit& edit) {
+  auto path = decode_path(call);
+  if (!path) co_return path.error();
+  auto lease_id = headers::decode_lease_id(call);
+  if (!lease_id) co_return lease_id.error();
+  rules.lease_id = std::move(*lease_id);
+  auto tree = co_await find_live_tree(call);
+  if (!tree) co_return tree.error();
+  OwnRefusal own;
+  const tree::Edit decide = [&](Entry& entry, store::Commit& commit,
+                                const Located& before) -> Task<tree::Result<void>> {
+    auto edited = co_await edit(entry, commit, before);
+    if (!edited) co_return own.note(std::move(edited.error()));
+    co_return tree::Result<void>();
+  };
+  auto changed = co_await tree::change_entry(call, *tree, *path, rules, decide);
+  if (!changed) co_return own.tell(changed.error());
+  co_return std::move(*changed);
 }
 
-http::Reply changed_reply(const Call& call, int status, const Entry& entry, EntryId parent) {
+http::Reply changed_reply(const Call& call, int status, const Changed& changed) {
   http::Reply reply(status);
-  headers::encode_changed(reply, entry.changed);
+  headers::encode_changed(reply, changed.entry.changed);
   reply.header("x-ms-request-server-encrypted", "true");
-  encode_smb(reply, call, entry, parent);
+  encode_smb(reply, call, changed.entry, changed.parent);
   return reply;
 }
 

@@ -3,6 +3,7 @@
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/ranges.h"
+#include "headers/metadata.h"
 #include "transfer/download.h"
 
 namespace kyanite::file {
@@ -25,7 +26,7 @@ Outcome try_get_file(Call& call, const transfer::Download& wanted) {
   if (!file.http.content_md5.empty()) {
     reply.header(wanted.range ? "x-ms-content-md5" : "Content-MD5", base64(file.http.content_md5));
   }
-  const auto place = content_place(located->tree);
+  const auto place = located->tree.content_place();
   const auto head = located->found.guard();
   auto attached = co_await transfer::attach_content(call, reply, wanted, place, file.content, head);
   if (!attached) co_return attached.error();

@@ -22,7 +22,7 @@ Task<store::Result<uint64_t>> usage(service::Call& call, store::SpaceId space) {
     return true;
   };
   auto done = co_await store::scan(
-      call.store(), store::Range::rows(space, kEntries, kSharePartition), see, call.deadline);
+      call.store(), store::Range::rows(space, tree::kEntries, kSharePartition), see, call.deadline);
   if (!done) co_return done.error();
   co_return bytes;
 }

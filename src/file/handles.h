@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/task.h"
-#include "file/tree.h"
+#include "file/entry.h"
 #include "service/call.h"
 #include "wire/error.h"
 
@@ -15,7 +15,7 @@ struct HandlesTarget {
   Located located;
   bool recursive = false;  // x-ms-recursive: also those of everything below the directory.
 
-  FileKey key() const { return located.key(); }
+  tree::FileKey key() const { return located.key(); }
   // Nobody holds a snapshot open against others.
   bool has_none() const { return located.tree.shown.has_value(); }
 };

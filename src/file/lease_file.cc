@@ -11,11 +11,13 @@ using service::Call;
 Outcome lease_file(Call& call) {
   auto action = headers::decode_lease_action(call, concurrency::kFileLeaseRules);
   if (!action) co_return action.error();
-  auto edit = [&](Entry& file, store::Commit&, const Located&) -> wire::Result<http::Reply> {
-    auto reply =
+  http::Reply reply;
+  const Edit edit = [&](Entry& file, store::Commit&, const Located&) -> Task<wire::Result<void>> {
+    auto applied =
         headers::apply_lease_action(*action, file.lease, concurrency::kFileLeaseRules, call.now);
-    if (reply) headers::encode_changed(*reply, file.changed);
-    return reply;
+    if (!applied) co_return applied.error();
+    reply = std::move(*applied);
+    co_return wire::Result<void>();
   };
   // The id of a lease operation is judged by the lease itself. Only a lease that begins can be in
   // the way of SMB clients.
@@ -25,7 +27,10 @@ Outcome lease_file(Call& call) {
                         : concurrency::FileOperation::kGetFileProperties,
                     {},
                     false};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  headers::encode_changed(reply, changed->entry.changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -31,9 +31,9 @@ Outcome lease_snapshot(service::Call& call, const headers::LeaseAction& action,
   auto reply = apply(action, *snapshot->value, call.now);
   if (!reply) co_return reply;
   const auto key = snapshot_key(space, addressed_snapshot(call));
-  commit.expect(state_key(space), state->record);
+  commit.expect(tree::state_key(space), state->record);
   commit.expect(key, snapshot->record);
-  commit.put(state_key(space), service::to_record(*state->value));
+  commit.put(tree::state_key(space), service::to_record(*state->value));
   commit.put(key, service::to_record(*snapshot->value));
   co_return reply;
 }

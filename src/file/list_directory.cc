@@ -6,13 +6,12 @@
 #include "base/bytes.h"
 #include "concurrency/etag.h"
 #include "file/entry.h"
-#include "file/fold.h"
 #include "file/handlers.h"
 #include "file/permissions.h"
-#include "file/shown_entries.h"
 #include "file/versions.h"
 #include "transfer/document.h"
 #include "transfer/listing.h"
+#include "tree/shown_entries.h"
 #include "wire/date.h"
 #include "wire/query.h"
 #include "wire/xml.h"
@@ -83,7 +82,7 @@ class EntryList final : public transfer::Document {
         shows_(shows),
         located_(std::move(located)) {
     const Tree& tree = located_.tree;
-    if (!tree.shown) delete_pending_ = open_files(call).delete_pending(tree.space());
+    if (!tree.shown) delete_pending_ = tree.open_files->delete_pending(tree.space);
   }
 
   void open(wire::XmlWriter& xml) const override {
@@ -102,8 +101,9 @@ class EntryList final : public transfer::Document {
   }
   store::Result<transfer::Progress> write_entries(const transfer::Part& part,
                                                   const transfer::Progress& from) const override {
-    ShownEntries entries(part.view, located_.tree, located_.found.entry->id, fold(page_.prefix),
-                         from.next.empty() ? page_.start : from.next);
+    tree::ShownEntries entries(part.view, located_.tree, located_.found.entry->id,
+                               stored_name(page_.prefix),
+                               from.next.empty() ? page_.start : from.next);
     uint64_t count = from.entries;
     while (true) {
       auto entry = entries.next();
@@ -112,7 +112,7 @@ class EntryList final : public transfer::Document {
       if (delete_pending_.contains((*entry)->id)) continue;
       const bool page_is_full = count == page_.most;
       if (page_is_full || (part.is_enough() && count > from.entries))
-        return transfer::Progress{fold((*entry)->name), count, page_is_full};
+        return transfer::Progress{stored_name((*entry)->name), count, page_is_full};
       write_entry(part.xml, shows_, **entry);
       ++count;
     }
@@ -122,6 +122,10 @@ class EntryList final : public transfer::Document {
   }
 
  private:
+  std::string stored_name(std::string_view name) const {
+    return tree::stored_name(located_.tree.names, name);
+  }
+
   const std::string endpoint_;
   const std::string share_;
   const std::string snapshot_;

@@ -28,7 +28,7 @@ void write_access_rights(wire::XmlWriter& xml, concurrency::AccessSet access) {
   xml.close("AccessRightList");
 }
 
-void write_handle(wire::XmlWriter& xml, const Call& call, const Handle& handle) {
+void write_handle(wire::XmlWriter& xml, const Call& call, const tree::Handle& handle) {
   xml.open("Handle");
   xml.element("HandleId", handle.id).element("Path", handle.path).element("FileId", handle.file.id);
   xml.element("ParentId", handle.ancestors.empty() ? kRootId : handle.ancestors.back());
@@ -43,11 +43,12 @@ void write_handle(wire::XmlWriter& xml, const Call& call, const Handle& handle) 
 Outcome list_handles(Call& call) {
   auto page = transfer::decode_page(call);
   if (!page) co_return page.error();
-  const auto after = page->start.empty() ? std::optional<HandleId>(0) : parse_uint(page->start);
+  const auto after =
+      page->start.empty() ? std::optional<tree::HandleId>(0) : parse_uint(page->start);
   if (!after) co_return wire::invalid_query("marker", *page->marker_text);
   auto target = co_await find_handles_target(call);
   if (!target) co_return target.error();
-  std::vector<Handle> handles;
+  std::vector<tree::Handle> handles;
   if (!target->has_none())
     handles = open_files(call).list(target->key(), target->recursive, *after, page->most + 1);
   std::string next;
@@ -59,7 +60,7 @@ Outcome list_handles(Call& call) {
   xml.open("EnumerationResults");
   transfer::write_page(xml, *page);
   xml.open("Entries");
-  for (const Handle& handle : handles) write_handle(xml, call, handle);
+  for (const tree::Handle& handle : handles) write_handle(xml, call, handle);
   xml.close("Entries").element("NextMarker", next).close("EnumerationResults");
   http::Reply reply(200);
   reply.header("Content-Type", "application/xml");

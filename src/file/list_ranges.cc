@@ -6,6 +6,7 @@
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/ranges.h"
+#include "file/refusals.h"
 #include "headers/range.h"
 #include "wire/date.h"
 #include "wire/xml.h"
@@ -18,9 +19,9 @@ using wire::Code;
 
 namespace {
 
-Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Tree& tree, const Found& found,
-                                                Span span) {
-  const auto place = content_place(tree);
+Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Tree& tree,
+                                                const tree::Found& found, Span span) {
+  const auto place = tree.content_place();
   const auto& content = found.entry->content;
   if (span.offset >= content.length) co_return content::Pieces();
   const uint64_t count = std::min(span.count, content.length - span.offset);
@@ -41,18 +42,19 @@ Task<wire::Result<Previous>> load_previous(Call& call, const Located& located,
   const auto instant = wire::parse_iso_date(text);
   if (!instant) co_return wire::invalid_query("prevsharesnapshot", text);
   auto snapshot =
-      co_await service::load<Snapshot>(call, snapshot_key(located.tree.space(), *instant));
+      co_await service::load<Snapshot>(call, snapshot_key(located.tree.space, *instant));
   if (!snapshot) co_return snapshot.error();
   if (!snapshot->value) co_return snapshot_not_found(call);
   Previous previous{{}, snapshot->value->generation};
-  const Tree before{located.tree.share, previous.generation};
+  Tree before = located.tree;
+  before.shown = previous.generation;
   auto path = decode_path(call);
   if (!path) co_return path.error();
-  auto way = co_await follow(call, before, *path);
-  if (!way && way.error().code == Code::kParentNotFound) co_return std::move(previous);
-  if (!way) co_return way.error();
-  auto found = co_await find_entry(call, before, *way);
-  if (!found) co_return found.error();
+  auto way = co_await tree::follow(call, before, *path);
+  if (!way && way.error() == tree::Error(tree::Reason::kNoParent)) co_return std::move(previous);
+  if (!way) co_return refusal(way.error());
+  auto found = co_await tree::find_entry(call, before, *way);
+  if (!found) co_return refusal(found.error());
   if (!*found) co_return std::move(previous);
   if ((*found)->entry->id != located.found.entry->id)
     co_return wire::Error(Code::kFileGenerationMismatch);

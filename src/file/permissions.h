@@ -1,5 +1,4 @@
-// Permissions of files and directories. A share keeps each security descriptor once, under a key
-// made from it; files refer to the key.
+// Permissions of files and directories as requests name them: see tree/permissions.h.
 #pragma once
 
 #include <string>
@@ -8,6 +7,7 @@
 #include "base/task.h"
 #include "file/records.h"
 #include "service/call.h"
+#include "tree/permissions.h"
 #include "wire/error.h"
 
 namespace kyanite::file {
@@ -15,10 +15,7 @@ namespace kyanite::file {
 inline constexpr size_t kMaxInlinePermission = 8 * 1024;  // in a header
 inline constexpr size_t kMaxPermission = 9 * 1024;        // in the body of Create Permission
 
-// What files and directories have unless a client says otherwise. Every share knows it without a
-// record.
-std::string_view default_permission();  // SDDL
-const std::string& default_permission_key();
+using tree::default_permission_key;
 
 // The key of the permission, which is noted in the share if it is new. 400 FileInvalidPermission
 // when the SDDL text is not a descriptor.

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "file/versions.h"
+#include "tree/tree_commit.h"
 #include "wire/date.h"
 
 namespace kyanite::file {
@@ -54,7 +55,7 @@ Task<store::Result<void>> clear(Call& call, store::Commit& commit, const content
   const uint64_t end = range.offset + range.count;
   const uint64_t inner = std::min((range.offset + kSector - 1) / kSector * kSector, end);
   const uint64_t inner_end = std::max(end / kSector * kSector, inner);
-  content::note_cleared(file.cleared, inner, inner_end, kThisGeneration);
+  content::note_cleared(file.cleared, inner, inner_end, tree::kThisGeneration);
   content::Pieces edges;
   add_zeros(edges, range.offset, inner);
   add_zeros(edges, inner_end, end);
@@ -90,10 +91,11 @@ Outcome write_range(Call& call, Span range, const transfer::Uploaded* uploaded) 
     pieces = uploaded->pieces;
     for (auto& piece : pieces) piece.offset += range.offset;
   }
-  auto edit = [&](Entry& file, store::Commit& commit, const Located& located) -> Outcome {
+  const Edit edit = [&](Entry& file, store::Commit& commit,
+                        const Located& before) -> Task<wire::Result<void>> {
     if (range.offset >= file.content.length || range.count > file.content.length - range.offset)
       co_return wire::Error(Code::kInvalidRange);
-    const auto place = content_place(located.tree);
+    const auto place = before.tree.content_place();
     store::Result<void> written;
     if (uploaded != nullptr) {
       written = co_await content::overwrite(call.store(), commit, place, file.content, range.offset,
@@ -102,22 +104,25 @@ Outcome write_range(Call& call, Span range, const transfer::Uploaded* uploaded) 
       written = co_await clear(call, commit, place, file, range);
     }
     if (!written) co_return service::storage_error(written.error());
-    touch(call, file);
+    touch(file, call.now);
     file.smb.changed = call.now;
     if (!preserve) file.smb.written = call.now;
-    http::Reply reply(201);
-    headers::encode_changed(reply, file.changed);
-    if (uploaded != nullptr) {
-      transfer::encode_hash(reply, *uploaded);
-      transfer::encode_structured(reply, *uploaded);
-      reply.header("x-ms-request-server-encrypted", "true");
-    }
-    if (call.version >= kLastWriteModes) reply.header(kWritten, wire::iso_date(file.smb.written));
-    co_return reply;
+    co_return wire::Result<void>();
   };
   const Rules rules{Kind::kFile, concurrency::FileOperation::kPutRange,
                     concurrency::LeaseUse::kExclusive};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  const Entry& file = changed->entry;
+  http::Reply reply(201);
+  headers::encode_changed(reply, file.changed);
+  if (uploaded != nullptr) {
+    transfer::encode_hash(reply, *uploaded);
+    transfer::encode_structured(reply, *uploaded);
+    reply.header("x-ms-request-server-encrypted", "true");
+  }
+  if (call.version >= kLastWriteModes) reply.header(kWritten, wire::iso_date(file.smb.written));
+  co_return reply;
 }
 
 }  // namespace kyanite::file

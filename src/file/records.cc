@@ -1,29 +1,8 @@
 #include "file/records.h"
 
-#include <algorithm>
-
 #include "base/bytes.h"
 
 namespace kyanite::file {
-
-bool ShareState::shows(Generation from, Generation until) const {
-  const auto first = std::lower_bound(snapshots.begin(), snapshots.end(), from);
-  return first != snapshots.end() && *first < until;
-}
-
-std::string entry_row(EntryId parent, std::string_view folded) {
-  std::string row;
-  row.reserve(8 + folded.size());
-  append_be64(row, parent);
-  return row.append(folded);
-}
-
-std::string former_row(EntryId parent, std::string_view folded, Generation until) {
-  std::string row = entry_row(parent, folded);
-  row += '\0';
-  append_be64(row, until);
-  return row;
-}
 
 std::string instant_row(Time instant) {
   std::string row;
@@ -31,23 +10,8 @@ std::string instant_row(Time instant) {
   return row;
 }
 
-store::Key entry_key(store::SpaceId space, EntryId parent, std::string_view folded) {
-  return store::Key(space, kEntries, kSharePartition, entry_row(parent, folded));
-}
-
-store::Key former_key(store::SpaceId space, EntryId parent, std::string_view folded,
-                      Generation until) {
-  return store::Key(space, kFormer, kSharePartition, former_row(parent, folded, until));
-}
-
-store::Key state_key(store::SpaceId space) { return store::Key(space, kState, kSharePartition); }
-
 store::Key snapshot_key(store::SpaceId space, Time instant) {
   return store::Key(space, kSnapshots, kSharePartition, instant_row(instant));
-}
-
-store::Key permission_key(store::SpaceId space, std::string_view key) {
-  return store::Key(space, kPermissions, kSharePartition, key);
 }
 
 std::string_view name(AccessTier tier) {

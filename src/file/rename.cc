@@ -1,13 +1,14 @@
 // Rename File: PUT /{share}/{path}?comp=rename with x-ms-file-rename-source; Rename Directory: the
 // same with restype=directory
-//
-// One commit takes the entry from its old place and puts it into the new one. What is below a
-// directory hangs on its id and does not move.
+#include "tree/rename.h"
 #include "auth/authorize.h"
 #include "base/bytes.h"
-#include "file/create.h"
+#include "file/entry.h"
 #include "file/permissions.h"
+#include "file/refusals.h"
 #include "headers/conditions.h"
+#include "headers/http_properties.h"
+#include "headers/metadata.h"
 #include "service/service.h"
 #include "transfer/copy_source.h"
 
@@ -21,13 +22,7 @@ namespace {
 constexpr std::string_view kSourceHeader = "x-ms-file-rename-source";
 
 struct RenameOrder {
-  Kind kind = Kind::kFile;
-  Path from;
-  Path to;
-  bool replace = false;
-  bool ignore_read_only = false;
-  std::optional<std::string> source_lease;
-  std::optional<std::string> destination_lease;
+  tree::Rename rename;
   SmbOrder smb;
   std::optional<headers::Metadata> metadata;
   std::string content_type;    // Empty: as it is. Files only.
@@ -60,29 +55,31 @@ Task<wire::Result<Path>> decode_source(Call& call) {
 
 Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind kind) {
   RenameOrder order;
-  order.kind = kind;
+  tree::Rename& rename = order.rename;
+  rename.kind = kind;
   auto to = decode_path(call);
   if (!to) co_return to.error();
-  order.to = std::move(*to);
+  rename.to = std::move(*to);
   auto from = co_await decode_source(call);
   if (!from) co_return from.error();
-  order.from = std::move(*from);
+  rename.from = std::move(*from);
   const std::pair<std::string_view, bool*> flags[] = {
-      {"x-ms-file-rename-replace-if-exists", &order.replace},
-      {"x-ms-file-rename-ignore-readonly", &order.ignore_read_only}};
+      {"x-ms-file-rename-replace-if-exists", &rename.destination.replaces},
+      {"x-ms-file-rename-ignore-readonly", &rename.destination.ignores_read_only}};
   for (const auto& [header, value] : flags) {
     auto flag = decode_flag(call, header);
     if (!flag) co_return flag.error();
     *value = *flag;
   }
   const std::pair<std::string_view, std::optional<std::string>*> leases[] = {
-      {"x-ms-source-lease-id", &order.source_lease},
-      {"x-ms-destination-lease-id", &order.destination_lease}};
+      {"x-ms-source-lease-id", &rename.source_lease},
+      {"x-ms-destination-lease-id", &rename.destination.lease_id}};
   for (const auto& [header, value] : leases) {
     auto id = headers::decode_guid(call, header);
     if (!id) co_return id.error();
     *value = std::move(*id);
   }
+  rename.destination.may_replace = auth::may_overwrite(call.caller);
   auto smb = decode_smb_order(call);
   if (!smb) co_return smb.error();
   order.smb = std::move(*smb);
@@ -91,123 +88,10 @@ Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind 
   if (!metadata->empty()) order.metadata = std::move(*metadata);
   if (kind == Kind::kFile)
     order.content_type = call.headers().get(headers::kFilePropertyHeaders.content_type);
-  auto permission = co_await settle_permission(call, tree.space(), PermissionUse::kSet);
+  auto permission = co_await settle_permission(call, tree.space, PermissionUse::kSet);
   if (!permission) co_return permission.error();
   order.permission_key = std::move(*permission);
   co_return std::move(order);
-}
-
-// Both ends of a rename as they were found.
-struct Ends {
-  Way from_way;
-  Way to_way;
-  std::optional<Found> source;
-  std::optional<Found> destination;
-
-  bool same_place() const {
-    return from_way.parent() == to_way.parent() && from_way.folded == to_way.folded;
-  }
-};
-
-wire::Result<void> check_ends(const Call& call, const RenameOrder& order, const Ends& ends) {
-  if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
-    return wire::Error(Code::kResourceNotFound);
-  const Entry& source = *ends.source->entry;
-  const Rules moves{order.kind, concurrency::FileOperation::kRenameFile,
-                    concurrency::LeaseUse::kExclusive, true, true};
-  if (auto passed = check_entry(call, moves, order.source_lease, &source); !passed)
-    return passed.error();
-  // A directory cannot go below itself.
-  for (const auto& directory : ends.to_way.directories) {
-    if (directory.entry->id == source.id)
-      return wire::invalid_header(kSourceHeader, call.headers().get(kSourceHeader));
-  }
-  if (!ends.destination || ends.same_place()) return {};
-  if (!order.replace || ends.destination->entry->directory)
-    return wire::Error(Code::kResourceAlreadyExists);
-  return check_replaced(call, order.destination_lease, &*ends.destination, order.ignore_read_only);
-}
-
-Entry renamed(const Call& call, const RenameOrder& order, const Ends& ends) {
-  Entry entry = *ends.source->entry;
-  entry.name = ends.to_way.name;
-  entry.deleting = false;
-  if (order.metadata) entry.metadata = *order.metadata;
-  if (!order.content_type.empty()) entry.http.content_type = order.content_type;
-  apply_to_existing(call, order.smb, entry);
-  if (!order.permission_key.empty()) entry.smb.permission_key = order.permission_key;
-  touch(call, entry);
-  return entry;
-}
-
-Task<wire::Result<Ends>> find_ends(Call& call, const Tree& tree, const RenameOrder& order,
-                                   store::Attempt& attempt) {
-  Ends ends;
-  auto from = co_await follow(call, tree, order.from);
-  if (!from) co_return from.error();
-  ends.from_way = std::move(*from);
-  auto to = co_await follow(call, tree, order.to);
-  if (!to) co_return to.error();
-  ends.to_way = std::move(*to);
-  std::vector<store::Key> keys;
-  for (const Way* way : {&ends.from_way, &ends.to_way})
-    keys.push_back(entry_key(tree.space(), way->parent(), way->folded));
-  if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
-    co_return service::storage_error(turn.error());
-  auto source = co_await find_entry(call, tree, ends.from_way);
-  if (!source) co_return source.error();
-  ends.source = std::move(*source);
-  auto destination = co_await find_entry(call, tree, ends.to_way);
-  if (!destination) co_return destination.error();
-  ends.destination = std::move(*destination);
-  co_return std::move(ends);
-}
-
-Task<store::Result<void>> commit_rename(TreeCommit& commit, const Ends& ends, Entry& entry) {
-  if (ends.same_place())  // Only the case of the name changes.
-    co_return co_await commit.replace(ends.to_way, &*ends.source, &entry);
-  // Two directories that are moved into each other at the same time must not both succeed.
-  if (entry.directory) {
-    commit.guard_whole(ends.to_way);
-    commit.guard_whole(ends.from_way);
-  }
-  commit.enter(ends.to_way);
-  auto gone = co_await commit.replace(ends.from_way.parent(), ends.from_way.folded, &*ends.source,
-                                      nullptr, &entry);
-  if (!gone) co_return gone.error();
-  const Found* replaced = ends.destination ? &*ends.destination : nullptr;
-  co_return co_await commit.replace(ends.to_way, replaced, &entry);
-}
-
-// The source, the destination that is replaced or the directory that is entered: what SMB clients
-// must leave alone until the commit is done.
-struct Admissions {
-  OpenFiles::Admission source;
-  OpenFiles::Admission destination;
-};
-Task<wire::Result<Admissions>> admit(Call& call, const Tree& tree, const Ends& ends) {
-  using concurrency::FileOperation;
-  Admissions admissions;
-  OpenFiles& table = open_files(call);
-  const Entry& source = *ends.source->entry;
-  const auto key = file_key(tree, source.id);
-  if (source.directory) {
-    auto moved = co_await table.admit_directory_rename(key);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  } else {
-    auto moved = co_await table.admit(key, FileOperation::kRenameFile);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  }
-  const bool replaces = ends.destination && !ends.same_place();
-  const auto touched =
-      file_key(tree, replaces ? ends.destination->entry->id : ends.to_way.parent());
-  auto entered = co_await table.admit(
-      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
-  if (!entered) co_return entered.error();
-  admissions.destination = std::move(*entered);
-  co_return std::move(admissions);
 }
 
 Outcome rename(Call& call, Kind kind) {
@@ -215,28 +99,17 @@ Outcome rename(Call& call, Kind kind) {
   if (!tree) co_return tree.error();
   auto order = co_await decode_order(call, *tree, kind);
   if (!order) co_return order.error();
-  std::optional<Ends> ends;
-  Admissions admissions;  // Until the change is durable.
-  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Entry>> {
-    admissions = {};
-    auto found = co_await find_ends(call, *tree, *order, attempt);
-    if (!found) co_return found.error();
-    ends = std::move(*found);
-    if (auto passed = check_ends(call, *order, *ends); !passed) co_return passed.error();
-    auto admitted = co_await admit(call, *tree, *ends);
-    if (!admitted) co_return admitted.error();
-    admissions = std::move(*admitted);
-    TreeCommit commit(attempt, tree->space());
-    Entry entry = renamed(call, *order, *ends);
-    auto done = co_await commit.begin();
-    if (done) done = co_await commit_rename(commit, *ends, entry);
-    if (!done) co_return service::storage_error(done.error());
-    co_return std::move(entry);
+  const tree::Retouch retouch = [&](Entry& entry) {
+    if (order->metadata) entry.metadata = *order->metadata;
+    if (!order->content_type.empty()) entry.http.content_type = order->content_type;
+    apply_to_existing(call, order->smb, entry);
+    if (!order->permission_key.empty()) entry.smb.permission_key = order->permission_key;
   };
-  auto entry = co_await store::transact(call, decide);
-  if (!entry) co_return entry.error();
-  admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
-  co_return changed_reply(call, 200, *entry, ends->to_way.parent());
+  auto renamed = co_await tree::rename(call, *tree, order->rename, retouch);
+  if (!renamed && renamed.error() == tree::Error(tree::Reason::kIntoItself))
+    co_return wire::invalid_header(kSourceHeader, call.headers().get(kSourceHeader));
+  if (!renamed) co_return refusal(renamed.error());
+  co_return changed_reply(call, 200, *renamed);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "file/copy_pending.h"
-#include "file/open_files.h"
 #include "lifetime/directory.h"
 #include "service/service.h"
 #include "transfer/source_object.h"
+#include "tree/open_files.h"
 
 namespace kyanite::file {
+
+using tree::OpenFiles;
 
 class FileService final : public service::Service, public transfer::Sources {
  public:

@@ -393,12 +393,12 @@ TEST_F(FileTree, NothingIsLeftOfADeletedSnapshot) {
   const auto snapshot = files.snapshot("share");
   ASSERT_EQ(files.write("share/docs/a.txt", 0, "HELLO").outcome(), "201");
   ASSERT_EQ(files.send("DELETE", "share/Top.txt").outcome(), "202");
-  EXPECT_EQ(count_records(files, kFormer), 2U);
+  EXPECT_EQ(count_records(files, tree::kFormer), 2U);
   EXPECT_EQ(count_records(files, content::kContentFamily), 2U);
   ASSERT_EQ(files.send("DELETE", "share", "restype=share&sharesnapshot=" + snapshot).outcome(),
             "202");
   RunLoop::run(files.service.tend(files.around.context));
-  EXPECT_EQ(count_records(files, kFormer), 0U);
+  EXPECT_EQ(count_records(files, tree::kFormer), 0U);
   EXPECT_EQ(count_records(files, content::kContentFamily), 1U);
   EXPECT_EQ(files.read("share/docs/a.txt", 5).body, "HELLO");
 }
@@ -412,7 +412,7 @@ void expect_sound(TestService& files) {
         auto cursor = view.scan({std::string(8, '\0'), std::string(9, '\xff')});
         for (; cursor->valid(); cursor->next()) {
           const auto key = store::Key::from_bytes(std::string(cursor->key()));
-          if ((key.space() >> 63) != 0 || key.family() != kEntries) continue;
+          if ((key.space() >> 63) != 0 || key.family() != tree::kEntries) continue;
           const auto entry = store::decode<Entry>((*cursor->record())->value).value();
           EXPECT_TRUE(parents.emplace(entry.id, read_be64(key.row().data())).second)
               << entry.name << " is in two places";

@@ -2,6 +2,7 @@
 // restype=directory
 #include "file/entry.h"
 #include "file/handlers.h"
+#include "headers/metadata.h"
 
 namespace kyanite::file {
 
@@ -12,18 +13,20 @@ namespace {
 Outcome set_metadata(Call& call, Kind kind) {
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
-  auto edit = [&](Entry& entry, store::Commit&, const Located&) -> wire::Result<http::Reply> {
+  const Edit edit = [&](Entry& entry, store::Commit&, const Located&) -> Task<wire::Result<void>> {
     entry.metadata = *metadata;
     entry.smb.changed = call.now;
-    touch(call, entry);
-    http::Reply reply(200);
-    headers::encode_changed(reply, entry.changed);
-    reply.header("x-ms-request-server-encrypted", "true");
-    return reply;
+    touch(entry, call.now);
+    co_return wire::Result<void>();
   };
   const Rules rules{kind, concurrency::FileOperation::kSetFileMetadata,
                     concurrency::LeaseUse::kExclusive, true, kind == Kind::kDirectory};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  headers::encode_changed(reply, changed->entry.changed);
+  reply.header("x-ms-request-server-encrypted", "true");
+  co_return reply;
 }
 
 }  // namespace

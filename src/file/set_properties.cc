@@ -4,6 +4,7 @@
 #include "file/handlers.h"
 #include "file/permissions.h"
 #include "file/ranges.h"
+#include "headers/http_properties.h"
 
 namespace kyanite::file {
 
@@ -24,8 +25,8 @@ bool names_http_properties(const Call& call) {
 Task<store::Result<void>> resize(Call& call, const Tree& tree, content::Content& content,
                                  uint64_t size, store::Commit& commit) {
   if (size < content.length) {
-    auto cut = co_await content::overwrite(call.store(), commit, content_place(tree), content, size,
-                                           content.length - size, {});
+    auto cut = co_await content::overwrite(call.store(), commit, tree.content_place(), content,
+                                           size, content.length - size, {});
     if (!cut) co_return cut.error();
   }
   content.length = size;
@@ -36,7 +37,7 @@ Task<store::Result<void>> resize(Call& call, const Tree& tree, content::Content&
 Task<wire::Result<std::string>> settle(Call& call) {
   auto tree = co_await find_live_tree(call);
   if (!tree) co_return tree.error();
-  co_return co_await settle_permission(call, tree->space(), PermissionUse::kSet);
+  co_return co_await settle_permission(call, tree->space, PermissionUse::kSet);
 }
 
 }  // namespace
@@ -50,23 +51,26 @@ Outcome set_file_properties(Call& call) {
   if (!order) co_return order.error();
   auto permission = co_await settle(call);
   if (!permission) co_return permission.error();
-  auto edit = [&](Entry& file, store::Commit& commit, const Located& located) -> Outcome {
+  const Edit edit = [&](Entry& file, store::Commit& commit,
+                        const Located& before) -> Task<wire::Result<void>> {
     if (!*size || names_http_properties(call)) file.http = *http;
     if (*size) {
-      auto resized = co_await resize(call, located.tree, file.content, **size, commit);
+      auto resized = co_await resize(call, before.tree, file.content, **size, commit);
       if (!resized) co_return service::storage_error(resized.error());
     }
     apply_to_existing(call, *order, file);
     if (!permission->empty()) file.smb.permission_key = *permission;
-    touch(call, file);
-    co_return changed_reply(call, 200, file, located.found.parent);
+    touch(file, call.now);
+    co_return wire::Result<void>();
   };
   // The attribute that forbids changes can be taken away.
   const Rules rules{Kind::kFile,
                     *size ? concurrency::FileOperation::kPutRange
                           : concurrency::FileOperation::kSetFileProperties,
                     concurrency::LeaseUse::kExclusive, true, order->attributes.has_value()};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  co_return changed_reply(call, 200, *changed);
 }
 
 Outcome set_directory_properties(Call& call) {
@@ -74,16 +78,18 @@ Outcome set_directory_properties(Call& call) {
   if (!order) co_return order.error();
   auto permission = co_await settle(call);
   if (!permission) co_return permission.error();
-  auto edit = [&](Entry& directory, store::Commit&,
-                  const Located& located) -> wire::Result<http::Reply> {
+  const Edit edit = [&](Entry& directory, store::Commit&,
+                        const Located&) -> Task<wire::Result<void>> {
     apply_to_existing(call, *order, directory);
     if (!permission->empty()) directory.smb.permission_key = *permission;
-    touch(call, directory);
-    return changed_reply(call, 200, directory, located.found.parent);
+    touch(directory, call.now);
+    co_return wire::Result<void>();
   };
   const Rules rules{Kind::kDirectory, concurrency::FileOperation::kSetFileProperties,
                     concurrency::LeaseUse::kExclusive, true, true};
-  co_return co_await change_entry(call, rules, edit);
+  auto changed = co_await change_entry(call, rules, edit);
+  if (!changed) co_return changed.error();
+  co_return changed_reply(call, 200, *changed);
 }
 
 }  // namespace kyanite::file

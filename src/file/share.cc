@@ -1,6 +1,7 @@
 #include "file/share.h"
 
 #include "base/bytes.h"
+#include "file/service.h"
 #include "file/versions.h"
 #include "lifetime/directory.h"
 #include "wire/date.h"
@@ -84,13 +85,13 @@ Task<wire::Result<Snapshot>> read_snapshot(Call& call) {
 Task<wire::Result<Tree>> find_tree(Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
-  Tree tree{std::move(*share), {}};
+  Tree tree{(*share)->space, (*share)->created, &open_files(call)};
   if (!call.target.snapshot.empty()) {
-    auto snapshot = co_await load_snapshot(call, *tree.share);
+    auto snapshot = co_await load_snapshot(call, **share);
     if (!snapshot) co_return snapshot.error();
     tree.shown = snapshot->value->generation;
   }
-  co_return std::move(tree);
+  co_return tree;
 }
 
 Task<wire::Result<Tree>> find_live_tree(Call& call) {
@@ -116,7 +117,7 @@ Task<wire::Result<void>> withdraw_deletion(Call& call, store::SpaceId space) {
 
 Task<wire::Result<service::Loaded<ShareState>>> load_for_snapshots(Call& call,
                                                                    store::SpaceId space) {
-  auto state = co_await service::load<ShareState>(call, state_key(space));
+  auto state = co_await service::load<ShareState>(call, tree::state_key(space));
   if (!state) co_return state.error();
   if (!state->value) state->value.emplace();
   if (state->value->deletion != 0) {

@@ -11,9 +11,12 @@
 #include "headers/conditions.h"
 #include "service/call.h"
 #include "service/storage.h"
+#include "tree/tree.h"
 #include "wire/error.h"
 
 namespace kyanite::file {
+
+using tree::Tree;
 
 store::Key share_key(const service::Call& call);
 
@@ -40,13 +43,6 @@ Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
 Task<wire::Result<std::shared_ptr<const Share>>> read_share(service::Call& call);
 Task<wire::Result<Snapshot>> read_snapshot(service::Call& call);
 
-// The files of a share, or of a snapshot of it.
-struct Tree {
-  std::shared_ptr<const Share> share;
-  std::optional<Generation> shown;  // Set: what the snapshot of this generation shows.
-
-  store::SpaceId space() const { return share->space; }
-};
 // What the request addresses: the share itself, or with sharesnapshot a snapshot of it.
 Task<wire::Result<Tree>> find_tree(service::Call& call);
 // The same for operations that only the share itself takes: 400 for a snapshot.

@@ -8,6 +8,9 @@
 namespace kyanite::file {
 
 using service::Call;
+using tree::kArchiveAttribute;
+using tree::kDirectoryAttribute;
+using tree::kReadOnlyAttribute;
 
 namespace {
 

@@ -12,9 +12,8 @@
 
 namespace kyanite::file {
 
-inline constexpr Attributes kReadOnlyAttribute = 0x1;
-inline constexpr Attributes kDirectoryAttribute = 0x10;
-inline constexpr Attributes kArchiveAttribute = 0x20;
+using tree::Attributes;
+using tree::PosixProperties;
 
 // "ReadOnly | Archive", or "None".
 std::string attributes_text(const Entry& entry);

@@ -45,16 +45,16 @@ Task<wire::Result<Taken>> take_snapshot(Call& call, const headers::Metadata& met
     co_return wire::Error(wire::Code::kShareSnapshotCountExceeded);
   auto instant = co_await free_instant(call, space);
   if (!instant) co_return instant.error();
-  Snapshot snapshot{next.current, (*share)->changed, (*share)->properties, {}, (*share)->policies};
+  Snapshot snapshot{
+      next.take_snapshot(), (*share)->changed, (*share)->properties, {}, (*share)->policies};
   if (!metadata.empty()) {
     snapshot.properties.metadata = metadata;
     snapshot.changed = call.now;
   }
-  next.snapshots.push_back(next.current++);
   const auto key = snapshot_key(space, *instant);
-  commit.expect(state_key(space), state->record);
+  commit.expect(tree::state_key(space), state->record);
   commit.expect_absent(key);
-  commit.put(state_key(space), service::to_record(next));
+  commit.put(tree::state_key(space), service::to_record(next));
   commit.put(key, service::to_record(snapshot));
   co_return Taken{*instant, snapshot.changed};
 }

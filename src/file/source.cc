@@ -1,6 +1,7 @@
 #include "file/source.h"
 
-#include "file/entry.h"
+#include "file/handlers.h"
+#include "headers/copy_state.h"
 #include "service/service.h"
 
 namespace kyanite::file {
@@ -52,9 +53,9 @@ Task<wire::Result<Located>> find_source_file(Call& call) {
 
 transfer::SourceObject source_object(const Located& file) {
   const Entry& entry = *file.found.entry;
-  return {file.tree.space(), std::string(kSharePartition),
-          entry.content,     file.found.guard(),
-          entry.changed,     entry.http,
+  return {file.tree.space, std::string(kSharePartition),
+          entry.content,   file.found.guard(),
+          entry.changed,   entry.http,
           entry.metadata};
 }
 

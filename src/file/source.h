@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/task.h"
-#include "file/tree.h"
+#include "file/entry.h"
 #include "transfer/copy_source.h"
 #include "transfer/source_object.h"
 

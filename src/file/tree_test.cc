@@ -1,6 +1,4 @@
 // Changes of a share's tree, as its store sees them.
-#include "file/tree.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,22 +5,6 @@
 
 namespace kyanite::headers {
 
-std::string_view name(CopyStatus status) {
-  switch (status) {
-    case CopyStatus::kNone:
-      return "";
-    case CopyStatus::kPending:
-      return "pending";
-    case CopyStatus::kSuccess:
-      return "success";
-    case CopyStatus::kAborted:
-      return "aborted";
-    case CopyStatus::kFailed:
-      return "failed";
-  }
-  return "";
-}
-
 void encode_copy(http::Reply& reply, const Copy& copy) {
   if (copy.status == CopyStatus::kNone) return;
   reply.header("x-ms-copy-id", copy.id)

@@ -1,41 +1,14 @@
-// What a blob or file tells of the last copy into it.
+// What a blob or file tells of the last copy into it, as headers.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "base/clock.h"
 #include "http/message.h"
+#include "object/copy.h"
 
 namespace kyanite::headers {
 
-enum class CopyStatus : uint8_t { kNone, kPending, kSuccess, kAborted, kFailed };
-std::string_view name(CopyStatus status);  // "" for none
-
-struct Copy {
-  std::string id;
-  std::string source;
-  CopyStatus status = CopyStatus::kNone;
-  std::string status_description;
-  uint64_t copied = 0;
-  uint64_t total = 0;
-  Time completed;
-  bool incremental = false;
-  Time destination_snapshot;  // of an incremental copy
-  template <class Io>
-  void fields(Io& io) {
-    io(1, id);
-    io(2, source);
-    io(3, status);
-    io(4, status_description);
-    io(5, copied);
-    io(6, total);
-    io(7, completed);
-    io(8, incremental);
-    io(9, destination_snapshot);
-  }
-};
+using object::Copy;
+using object::CopyStatus;
+using object::name;
 
 // x-ms-copy-*; nothing where nothing was ever copied.
 void encode_copy(http::Reply& reply, const Copy& copy);
@@ -43,3 +16,8 @@ void encode_copy(http::Reply& reply, const Copy& copy);
 void encode_copy_started(http::Reply& reply, const Copy& copy);
 
 }  // namespace kyanite::headers
+
+// So that callers who name no namespace find it by what it encodes.
+namespace kyanite::object {
+using headers::encode_copy_started;
+}

@@ -1,31 +1,16 @@
-// Properties of a blob or file that clients set and get back as HTTP headers.
+// Properties of a blob or file between headers and records.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "object/http_properties.h"
 #include "service/call.h"
 #include "wire/error.h"
 
 namespace kyanite::headers {
 
-struct HttpProperties {
-  std::string content_type;
-  std::string content_encoding;
-  std::string content_language;
-  std::string content_disposition;
-  std::string cache_control;
-  std::string content_md5;  // 16 bytes, or empty
-  template <class Io>
-  void fields(Io& io) {
-    io(1, content_type);
-    io(2, content_encoding);
-    io(3, content_language);
-    io(4, content_disposition);
-    io(5, cache_control);
-    io(6, content_md5);
-  }
-};
+using object::HttpProperties;
 
 // The names under which clients set them.
 struct HttpPropertyHeaders {

@@ -6,22 +6,14 @@
 #include <string>
 
 #include "concurrency/lease.h"
+#include "object/lease.h"
 #include "service/call.h"
 #include "wire/error.h"
 #include "wire/xml.h"
 
 namespace kyanite::headers {
 
-// The lease as a record has it.
-struct StoredLease : concurrency::Lease {
-  template <class Io>
-  void fields(Io& io) {
-    io(1, id);
-    io(2, duration_s);
-    io(3, expires);
-    io(4, break_ends);
-  }
-};
+using object::StoredLease;
 
 struct LeaseAction {
   enum class Kind { kAcquire, kRenew, kChange, kRelease, kBreak };

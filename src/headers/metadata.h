@@ -1,18 +1,14 @@
 // User metadata: x-ms-meta-* headers.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "http/message.h"
+#include "object/metadata.h"
 #include "wire/error.h"
 #include "wire/xml.h"
 
 namespace kyanite::headers {
 
-// Names as sent (case preserved), values as sent.
-using Metadata = std::vector<std::pair<std::string, std::string>>;
+using object::Metadata;
 
 inline constexpr size_t kMaxMetadataBytes = 8 * 1024;
 

@@ -10,6 +10,7 @@
 #include "service/call.h"
 #include "store/fields.h"
 #include "store/store.h"
+#include "store/stored.h"
 #include "store/transact.h"
 #include "wire/error.h"
 
@@ -58,33 +59,18 @@ Task<wire::Result<Loaded<T>>> load(Call& call, const store::Key& key) {
 }
 
 // The same for operations that only read: a record that many requests read is decoded once.
-template <class T>
-struct Shared {
-  store::RecordPtr record;
-  std::shared_ptr<const T> value;  // null: absent
-};
+using store::Shared;
 
 template <class T>
 Task<wire::Result<Shared<T>>> load_shared(Call& call, const store::Key& key) {
   auto record = co_await call.store().get(key);
   if (!record) co_return storage_error(record.error());
-  Shared<T> shared;
-  if (*record != nullptr) {
-    const std::string_view bytes = (*record)->value;
-    const T* value = (*record)->decoded.template get<T>([&] { return store::decode<T>(bytes); });
-    if (value == nullptr) co_return storage_error(store::Error::kCorrupt);
-    shared.value = std::shared_ptr<const T>(*record, value);
-  }
-  shared.record = std::move(*record);
-  co_return shared;
+  auto shared = store::decode_shared<T>(std::move(*record));
+  if (!shared) co_return storage_error(shared.error());
+  co_return std::move(*shared);
 }
 
-template <class T>
-store::RecordPtr to_record(const T& value) {
-  auto record = std::make_shared<store::Record>();
-  record->value = store::encode(value);
-  return record;
-}
+using store::to_record;
 
 // Edits that have nothing to wait for return a wire::Result, others a Task of one.
 template <class T>

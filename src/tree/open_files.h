@@ -5,9 +5,15 @@
 //
 // All of it is volatile. After a restart no handle is open and no file is marked for deletion.
 //
+// The table is cut into shards by file, each with a mutex of its own. What concerns one file alone,
+// as every REST operation does, asks one shard. Opening asks for those of the directories above as
+// well, in one order for all. Nothing ever holds all of them.
+//
 // Every member may be called from any thread. A coroutine that waits resumes on its executor.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -24,9 +30,9 @@
 #include "base/task.h"
 #include "concurrency/share_mode.h"
 #include "store/key.h"
-#include "wire/error.h"
+#include "tree/error.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 // A file or directory of a share. Ids are never used twice within a share, so a key that outlives
 // its file meets nothing.
@@ -55,17 +61,6 @@ struct FileOpen {
 
 struct Handle : FileOpen {
   HandleId id = 0;
-};
-
-// Why an SMB request cannot go on.
-enum class Refusal {
-  kSharingViolation,
-  kDeletePending,
-  kLockConflict,
-  kRangeNotLocked,
-  kAccessDenied,  // The handle was not opened with the access that this needs.
-  kTooManyHandles,
-  kNoSuchHandle,  // Closed, perhaps by force.
 };
 
 struct ByteRange {
@@ -116,24 +111,26 @@ class OpenFiles {
 
   // --- REST ---
 
-  // Whether a REST operation may touch the file now. 409 SMBDeletePending, SharingViolation or
-  // FileLockConflict. Operations that change the file keep the admission over their commit. A
+  // Whether a REST operation may touch the file now. kDeletePending, kSharingViolation or
+  // kLockConflict. Operations that change the file keep the admission over their commit. A
   // coroutine, because this is where an operation will wait for clients to give back what they
   // cache under an SMB lease.
-  Task<wire::Result<Admission>> admit(FileKey file, concurrency::FileOperation operation);
+  Task<Result<Admission>> admit(FileKey file, concurrency::FileOperation operation);
 
   // The same for readers, who need no admission: they read a snapshot.
-  Task<wire::Result<void>> admit_reader(FileKey file, concurrency::FileOperation operation);
+  Task<Result<void>> admit_reader(FileKey file, concurrency::FileOperation operation);
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.
-  Task<wire::Result<Admission>> admit_directory_rename(FileKey directory);
+  Task<Result<Admission>> admit_directory_rename(FileKey directory);
 
-  // Files of the share that wait for deletion, to be left out of listings. Usually empty.
+  // Files of the share that wait for deletion, to be left out of listings. Usually empty, which
+  // costs nothing to see.
   std::unordered_set<uint64_t> delete_pending(store::SpaceId share) const;
 
   // Open handles of a file or directory in the order of their ids, beginning after `after`;
-  // recursive: and of everything below it. At most `most`.
+  // recursive: and of everything below it, shard after shard, so that what is opened or closed
+  // meanwhile may be listed or not. At most `most`.
   std::vector<Handle> list(FileKey file, bool recursive, HandleId after, size_t most) const;
 
   // Closes one handle of those that list() shows; false when it is not among them. A mark for
@@ -152,7 +149,7 @@ class OpenFiles {
   // caller looks the path up again afterwards and closes the handle when it leads elsewhere now:
   // from the open on no REST operation can delete the file or move what is above it, but before it
   // one could. It also reads the REST lease then (concurrency::may_open_leased_file).
-  Task<Result<HandleId, Refusal>> open(FileOpen request);
+  Task<kyanite::Result<HandleId, Refusal>> open(FileOpen request);
 
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
@@ -163,19 +160,19 @@ class OpenFiles {
     // and then drops it. Until then the file stays marked.
     std::optional<Admission> removal;
   };
-  Result<Closed, Refusal> close(HandleId handle);
+  kyanite::Result<Closed, Refusal> close(HandleId handle);
 
   // Marks the file for deletion at its last close, or withdraws the mark, once REST operations in
   // flight on it are over. Needs delete access. For a directory the caller marks first, then looks
   // whether it is empty, and withdraws when it is not: nothing is created in a marked directory.
-  Task<Result<void, Refusal>> set_delete_pending(HandleId handle, bool pending);
+  Task<kyanite::Result<void, Refusal>> set_delete_pending(HandleId handle, bool pending);
 
   // All of the locks or none. A failed lock waits for nothing: the client asks again.
-  Task<Result<void, Refusal>> lock(HandleId handle, std::vector<RangeLock> locks);
+  Task<kyanite::Result<void, Refusal>> lock(HandleId handle, std::vector<RangeLock> locks);
   // Exactly one lock of this handle with this range.
-  Result<void, Refusal> unlock(HandleId handle, ByteRange range);
+  kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range);
   // Whether other handles' locks (and this one's shared locks, for writing) let it read or write.
-  Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write) const;
+  kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write) const;
 
  private:
   struct HeldLock {
@@ -201,32 +198,63 @@ class OpenFiles {
     }
   };
   struct KeyHash {
-    size_t operator()(const FileKey& key) const {
-      return std::hash<uint64_t>{}(key.share * 0x9E3779B97F4A7C15u ^ key.id);
-    }
+    size_t operator()(const FileKey& key) const { return hash(key); }
   };
-  using Files = std::unordered_map<FileKey, File, KeyHash>;
+  // Those of a few million files are spread well by 64 shards, and one word can name any set of
+  // them.
+  static constexpr size_t kShardBits = 6;
+  static constexpr size_t kShards = size_t{1} << kShardBits;
+  struct alignas(64) Shard {
+    mutable std::mutex mutex;
+    std::unordered_map<FileKey, File, KeyHash> files;
+    // Marked for deletion. Each has a handle, or an admission in flight that removes it.
+    std::unordered_set<FileKey, KeyHash> delete_pending;
+    std::map<HandleId, Handle> handles;  // Of its files.
+  };
+  // A set of shards, one bit each.
+  using ShardSet = uint64_t;
+  class LockedShards;
 
-  // All of these are called with the mutex held.
-  std::optional<Refusal> refuse(FileKey key, concurrency::FileOperation operation) const;
-  Admission note(FileKey key, concurrency::FileOperation operation);
-  std::optional<Refusal> refuse(const FileOpen& request) const;
+  static size_t hash(const FileKey& key);
+  static size_t shard_of(const FileKey& key) { return hash(key) >> (64 - kShardBits); }
+  // The last bits of a handle's id name its shard.
+  static size_t shard_of(HandleId handle) { return handle & (kShards - 1); }
+  static ShardSet shards_of(store::SpaceId share, const std::vector<uint64_t>& ids);
+
+  Shard& shard(const FileKey& key) { return shards_[shard_of(key)]; }
+  const Shard& shard(const FileKey& key) const { return shards_[shard_of(key)]; }
+  Shard& shard(HandleId handle) { return shards_[shard_of(handle)]; }
+  const Shard& shard(HandleId handle) const { return shards_[shard_of(handle)]; }
+  File* find_file(const FileKey& key);
+
+  // Those with a Shard are called with its mutex held; those about an open or a handle as a whole
+  // with the mutexes of its file and of the directories above.
+  static std::optional<Refusal> refuse(const Shard& shard, FileKey key,
+                                       concurrency::FileOperation operation);
+  static std::optional<Refusal> refuse(const Shard& shard, const FileOpen& request);
+  Admission note(Shard& shard, FileKey key, concurrency::FileOperation operation);
   // The file or directory whose operations in flight the open has to wait for; null: none.
   File* in_the_way(const FileOpen& request);
   HandleId add(FileOpen request);
-  static Result<void, Refusal> add_locks(File& file, HandleId holder,
-                                         const std::vector<RangeLock>& locks);
-  // Forgets the handle and its locks; true when it was the file's last.
-  bool remove(HandleId id);
   void count_below(const Handle& handle, bool opened);
-  void forget_if_idle(FileKey key);
+  static kyanite::Result<void, Refusal> add_locks(File& file, HandleId holder,
+                                                  const std::vector<RangeLock>& locks);
+  // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
+  // does once it has let go of the shard (uncount).
+  static Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle);
+  // The same by force: a mark for deletion ends with the last handle.
+  Handle remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle);
+  void uncount(const Handle& handle);
+  void mark(Shard& shard, FileKey key);
+  void unmark(Shard& shard, FileKey key);
+  static void forget_if_idle(Shard& shard, FileKey key);
+  // Closes by force the handles of one shard that are `meant`.
+  template <class Meant>
+  size_t force_close_in(Shard& shard, Meant meant);
 
-  mutable std::mutex mutex_;
-  Files files_;
-  // Marked for deletion. Each has a handle, or an admission in flight that removes it.
-  std::unordered_set<FileKey, KeyHash> delete_pending_;
-  std::map<HandleId, Handle> handles_;
-  HandleId next_handle_;
+  std::array<Shard, kShards> shards_;
+  std::atomic<size_t> marked_{0};  // for deletion, in all shards
+  std::atomic<HandleId> next_handle_;
 };
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -1,9 +1,9 @@
 // Whatever is accepted reads back the same from both of its forms.
 #include "base/check.h"
-#include "file/sddl.h"
+#include "tree/sddl.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kyanite::file;
+  using namespace kyanite::tree;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const auto& descriptor : {parse_sddl(input), parse_descriptor(input)}) {
     if (!descriptor) continue;

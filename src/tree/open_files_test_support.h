@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "file/open_files.h"
+#include "tree/open_files.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 using concurrency::AccessSet;
 using concurrency::FileOperation;
@@ -62,13 +62,12 @@ inline HandleId must_open(OpenFiles& table, FileOpen request) {
   return opened.ok() ? *opened : 0;
 }
 
-// What a REST client is told; nothing when the operation goes on.
-inline std::optional<wire::Code> verdict(OpenFiles& table, FileOperation operation,
-                                         FileKey file = kFileKey) {
+// Why a REST operation is refused; nothing when the operation goes on.
+inline std::optional<Refusal> verdict(OpenFiles& table, FileOperation operation,
+                                      FileKey file = kFileKey) {
   auto admission = RunLoop::run(table.admit(file, operation));
   if (admission) return std::nullopt;
-  EXPECT_EQ(admission.error().status, 409);
-  return admission.error().code;
+  return std::get<Refusal>(admission.error().cause);
 }
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

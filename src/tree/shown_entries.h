@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "file/records.h"
-#include "file/share.h"
 #include "store/store.h"
+#include "tree/records.h"
+#include "tree/tree.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 class ShownEntries {
  public:
@@ -33,4 +33,4 @@ class ShownEntries {
   std::unique_ptr<store::View::Cursor> former_;  // Null unless a snapshot is shown.
 };
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -5,9 +5,9 @@
 //   revision (1) | 0 | bytes (2) | entries (2) | 0 (2) | entries entry: type | flags | bytes (2) |
 //   rights (4) | SID
 #include "base/bytes.h"
-#include "file/sddl.h"
+#include "tree/sddl.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 namespace {
 
@@ -43,7 +43,7 @@ std::optional<Sid> parse_sid(std::string_view bytes) {
   return sid;
 }
 
-void append_sid(std::string& out, const Sid& sid) {
+void append_binary_sid(std::string& out, const Sid& sid) {
   out += '\1';
   out += static_cast<char>(sid.subauthorities.size());
   for (int shift = 40; shift >= 0; shift -= 8)
@@ -84,7 +84,7 @@ void append_list(std::string& out, const Acl& acl) {
     entries += static_cast<char>(ace.flags);
     append_le16(entries, kEntryHeaderBytes + 8 + 4 * ace.trustee.subauthorities.size());
     append_le32(entries, ace.rights);
-    append_sid(entries, ace.trustee);
+    append_binary_sid(entries, ace.trustee);
   }
   out += static_cast<char>(kListRevision);
   out += '\0';
@@ -142,9 +142,9 @@ std::string write_descriptor(const SecurityDescriptor& descriptor) {
                        (descriptor.sacl ? kSaclPresent : 0));
   out.append(kHeaderBytes - out.size(), '\0');
   set_offset(out, 4);
-  append_sid(out, descriptor.owner);
+  append_binary_sid(out, descriptor.owner);
   set_offset(out, 8);
-  append_sid(out, descriptor.group);
+  append_binary_sid(out, descriptor.group);
   if (descriptor.sacl && !descriptor.sacl->null) {
     set_offset(out, 12);
     append_list(out, *descriptor.sacl);
@@ -156,4 +156,4 @@ std::string write_descriptor(const SecurityDescriptor& descriptor) {
   return out;
 }
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -3,17 +3,17 @@
 
 #include <vector>
 
-#include "file/open_files.h"
-#include "file/open_files_test_support.h"
+#include "tree/open_files.h"
+#include "tree/open_files_test_support.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 namespace {
 
 TEST(RangeLocks, AnyLockStopsPutRange) {
   OpenFiles table;
   const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
   ASSERT_TRUE(RunLoop::run(table.lock(handle, {{{1000, 1}, false}})).ok());
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kFileLockConflict);
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), Refusal::kLockConflict);
   EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
   ASSERT_TRUE(table.unlock(handle, {1000, 1}).ok());
   EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
@@ -101,4 +101,4 @@ TEST(RangeLocks, LocksAgainstReadsAndWrites) {
 // --- Handles as REST sees them ---
 
 }  // namespace
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -1,10 +1,10 @@
-#include "file/sddl.h"
+#include "tree/sddl.h"
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 namespace {
 
 TEST(Sddl, TextThatReadsBackAsItself) {
@@ -121,4 +121,4 @@ TEST(Sddl, RefusesBrokenBinaries) {
 }
 
 }  // namespace
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

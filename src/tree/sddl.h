@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 // A security identifier: S-1-authority-subauthority-...
 struct Sid {
@@ -63,4 +63,4 @@ std::string write_sddl(const SecurityDescriptor& descriptor);
 std::optional<SecurityDescriptor> parse_descriptor(std::string_view binary);
 std::string write_descriptor(const SecurityDescriptor& descriptor);
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

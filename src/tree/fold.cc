@@ -1,9 +1,9 @@
-#include "file/fold.h"
+#include "tree/fold.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 namespace {
 
@@ -133,4 +133,4 @@ std::string fold(std::string_view name) {
   return folded;
 }
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "file/open_files.h"
-#include "file/open_files_test_support.h"
+#include "tree/open_files.h"
+#include "tree/open_files_test_support.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 namespace {
 
 // Eight share modes of an SMB open against eight REST operations.
@@ -41,7 +41,7 @@ TEST(OpenFiles, RestOperationsBesideShareModes) {
       OpenFiles table;
       const HandleId handle = must_open(table, file_open(kReadAccess, set(row.share)));
       const auto expected =
-          row.outcome[i] == '+' ? std::nullopt : std::optional(wire::Code::kSharingViolation);
+          row.outcome[i] == '+' ? std::nullopt : std::optional(Refusal::kSharingViolation);
       EXPECT_EQ(verdict(table, columns[i].operation), expected)
           << columns[i].name << " share " << row.share;
       // Of the file alone, and only while it is open.
@@ -65,7 +65,7 @@ TEST(OpenFiles, EveryOpenCounts) {
   OpenFiles table;
   must_open(table, file_open(kReadAccess, kFullAccess));
   must_open(table, file_open(kReadAccess, kReadAccess));
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kSharingViolation);
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), Refusal::kSharingViolation);
   EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
 }
 
@@ -110,7 +110,7 @@ TEST(OpenFiles, DeletePendingUntilTheLastClose) {
   EXPECT_TRUE(table.delete_pending(kShare + 1).empty());
   for (const auto operation : {FileOperation::kListFiles, FileOperation::kGetFileProperties,
                                FileOperation::kPutRange, FileOperation::kDeleteFile}) {
-    EXPECT_EQ(verdict(table, operation), wire::Code::kSMBDeletePending);
+    EXPECT_EQ(verdict(table, operation), Refusal::kDeletePending);
   }
   const auto refused = RunLoop::run(table.open(file_open(kReadAccess, kFullAccess)));
   ASSERT_FALSE(refused.ok());
@@ -123,7 +123,7 @@ TEST(OpenFiles, DeletePendingUntilTheLastClose) {
   ASSERT_TRUE(last.ok());
   ASSERT_TRUE(last->removal);
   // Until the file is removed it stays marked; from then on nothing is known of it.
-  EXPECT_EQ(verdict(table, FileOperation::kGetFile), wire::Code::kSMBDeletePending);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kDeletePending);
   last->removal.reset();
   EXPECT_EQ(verdict(table, FileOperation::kGetFile), std::nullopt);
   EXPECT_TRUE(table.delete_pending(kShare).empty());
@@ -163,7 +163,7 @@ TEST(OpenFiles, DeleteOnCloseMarksWhenItsHandleCloses) {
   auto closed = table.close(marking);
   ASSERT_TRUE(closed.ok());
   EXPECT_FALSE(closed->removal);
-  EXPECT_EQ(verdict(table, FileOperation::kGetFile), wire::Code::kSMBDeletePending);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kDeletePending);
   auto last = table.close(other);
   ASSERT_TRUE(last.ok());
   EXPECT_TRUE(last->removal);
@@ -196,7 +196,7 @@ TEST(OpenFiles, ConflictingOpenWaitsForTheOperationInFlight) {
   EXPECT_FALSE(granted);
   writing.reset();
   EXPECT_TRUE(granted);
-  EXPECT_EQ(verdict(table, FileOperation::kPutRange), wire::Code::kSharingViolation);
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), Refusal::kSharingViolation);
 }
 
 TEST(OpenFiles, OpenDuringDeletionComesAfterIt) {
@@ -348,7 +348,7 @@ TEST(OpenFiles, NothingBelowARenamedDirectoryMayBeOpen) {
   const HandleId file = must_open(table, file_open(kReadAccess, kFullAccess));
   auto refused = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, wire::Code::kSharingViolation);
+  EXPECT_EQ(refused.error(), Error(Refusal::kSharingViolation));
   ASSERT_TRUE(table.close(file).ok());
 
   auto admission = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
@@ -384,4 +384,4 @@ TEST(OpenFiles, OpenFileIsFoundWhereItWasMoved) {
 }
 
 }  // namespace
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

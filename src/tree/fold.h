@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 // In upper case, character by character. `name` is valid UTF-8.
 std::string fold(std::string_view name);
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -1,10 +1,10 @@
-#include "file/shown_entries.h"
+#include "tree/shown_entries.h"
 
 #include <algorithm>
 
 #include "store/fields.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 namespace {
 
@@ -35,10 +35,10 @@ ShownEntries::ShownEntries(const store::View& view, const Tree& tree, EntryId di
     : tree_(tree), directory_(directory) {
   const auto open = [&](store::Family family) {
     auto cursor = view.scan(
-        store::Range::rows(tree.space(), family, kSharePartition, entry_row(directory, prefix)));
+        store::Range::rows(tree.space, family, kSharePartition, entry_row(directory, prefix)));
     if (start > prefix) {
       cursor->seek(
-          store::Key(tree.space(), family, kSharePartition, entry_row(directory, start)).bytes());
+          store::Key(tree.space, family, kSharePartition, entry_row(directory, start)).bytes());
     }
     return cursor;
   };
@@ -60,9 +60,9 @@ store::Result<std::optional<Entry>> ShownEntries::next_live() {
 
 std::optional<std::string> ShownEntries::next_name() const {
   std::optional<std::string> name;
-  if (live_->valid()) name = row_of(*live_, head_bytes(tree_.space(), kEntries));
+  if (live_->valid()) name = row_of(*live_, head_bytes(tree_.space, kEntries));
   if (former_->valid()) {
-    auto row = row_of(*former_, head_bytes(tree_.space(), kFormer));
+    auto row = row_of(*former_, head_bytes(tree_.space, kFormer));
     row.remove_suffix(std::min(kUntilBytes, row.size()));
     if (!name || row < *name) name = row;
   }
@@ -73,7 +73,7 @@ store::Result<std::optional<Entry>> ShownEntries::next() {
   if (former_ == nullptr) return next_live();
   while (auto name = next_name()) {
     std::optional<Entry> shown;
-    if (live_->valid() && row_of(*live_, head_bytes(tree_.space(), kEntries)) == *name) {
+    if (live_->valid() && row_of(*live_, head_bytes(tree_.space, kEntries)) == *name) {
       auto entry = decode(*live_);
       if (!entry) return entry.error();
       if (entry->generation <= *tree_.shown) shown = std::move(*entry);
@@ -81,17 +81,17 @@ store::Result<std::optional<Entry>> ShownEntries::next() {
     }
     if (!shown) {
       // Of the former states the first that was replaced after the snapshot, if it was there then.
-      former_->seek(former_key(tree_.space(), directory_, *name, *tree_.shown + 1).bytes());
+      former_->seek(former_key(tree_.space, directory_, *name, *tree_.shown + 1).bytes());
       const std::string row = entry_row({}, *name).substr(kIdBytes) + '\0';
       if (former_->valid() &&
-          row_of(*former_, head_bytes(tree_.space(), kFormer)).substr(0, row.size()) == row) {
+          row_of(*former_, head_bytes(tree_.space, kFormer)).substr(0, row.size()) == row) {
         auto entry = decode(*former_);
         if (!entry) return entry.error();
         if (entry->generation <= *tree_.shown) shown = std::move(*entry);
       }
     }
     // Past all former states of this name.
-    former_->seek(former_key(tree_.space(), directory_, *name, UINT64_MAX).bytes());
+    former_->seek(former_key(tree_.space, directory_, *name, UINT64_MAX).bytes());
     if (shown && !shown->name.empty()) return std::optional<Entry>(std::move(*shown));
   }
   if (auto status = live_->status(); !status) return status.error();
@@ -99,4 +99,4 @@ store::Result<std::optional<Entry>> ShownEntries::next() {
   return std::optional<Entry>();
 }
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

@@ -1,4 +1,4 @@
-#include "file/sddl.h"
+#include "tree/sddl.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-namespace kyanite::file {
+namespace kyanite::tree {
 
 namespace {
 
@@ -256,4 +256,4 @@ std::string write_sddl(const SecurityDescriptor& descriptor) {
   return out;
 }
 
-}  // namespace kyanite::file
+}  // namespace kyanite::tree

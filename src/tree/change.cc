@@ -1,0 +1,149 @@
+#include "tree/change.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "concurrency/etag.h"
+#include "store/transact.h"
+#include "tree/tree_commit.h"
+
+namespace kyanite::tree {
+
+using concurrency::FileOperation;
+
+Result<void> check_entry(const Rules& rules, const Entry* entry, Time now) {
+  if (rules.use) {
+    const object::StoredLease lease = entry != nullptr ? entry->lease : object::StoredLease();
+    if (auto use = concurrency::check_lease_use(lease, rules.lease_id, *rules.use, now); !use)
+      return Error(use.error());
+  }
+  if (entry == nullptr || !rules.writes) return {};
+  if (entry->copy.status == object::CopyStatus::kPending) return Error(Reason::kPendingCopy);
+  if ((entry->smb.attributes & kReadOnlyAttribute) != 0 && !rules.ignores_read_only)
+    return Error(Reason::kReadOnly);
+  return {};
+}
+
+void touch(Entry& entry, Time now) {
+  entry.changed = concurrency::next_modified(now, entry.changed);
+  concurrency::on_write(entry.lease, now);
+}
+
+Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
+                                 const Rules& rules) {
+  auto located = co_await locate(occasion, tree, path, rules.kind);
+  if (!located) co_return located.error();
+  // What a snapshot shows nobody has open.
+  if (!tree.shown) {
+    auto admitted = co_await tree.open_files->admit_reader(located->key(), rules.operation);
+    if (!admitted) co_return admitted.error();
+  }
+  if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
+    co_return passed.error();
+  co_return std::move(*located);
+}
+
+Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
+                                   const Rules& rules, const Edit& edit) {
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
+    admission = {};
+    auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
+    if (!located) co_return located.error();
+    auto admitted = co_await tree.open_files->admit(located->key(), rules.operation);
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
+    if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
+      co_return passed.error();
+    TreeCommit commit(attempt, tree.space);
+    if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
+    Entry entry = *located->found.entry;
+    if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
+      co_return edited.error();
+    auto replaced = co_await commit.replace(located->way, &located->found, &entry);
+    if (!replaced) co_return Error(replaced.error());
+    co_return Changed{std::move(entry), located->found.parent};
+  };
+  co_return co_await store::transact(occasion, decide);
+}
+
+// --- Creation ---
+
+namespace {
+
+EntryId new_id() {
+  while (true) {
+    if (const EntryId id = random_u64(); id != kRootId) return id;
+  }
+}
+
+// With what it takes over from a file whose place it takes.
+Entry new_entry(const Way& way, const Creation& creation, const Found* before, Time now) {
+  Entry entry;
+  entry.directory = creation.directory;
+  if (before == nullptr) {
+    entry.name = way.name;
+    entry.id = new_id();
+    entry.changed = now;
+  } else {
+    entry.name = before->entry->name;
+    entry.id = before->entry->id;
+    entry.changed = before->entry->changed;
+    entry.lease = before->entry->lease;
+    touch(entry, now);
+  }
+  return entry;
+}
+
+}  // namespace
+
+Result<void> check_replaced(const Creation& creation, const Entry* before, Time now) {
+  if (before != nullptr && before->directory) return Error(Reason::kIsDirectory);
+  const Rules rules{Kind::kFile, FileOperation::kCreateFile, concurrency::LeaseUse::kExclusive,
+                    true,        creation.ignores_read_only, creation.lease_id};
+  if (auto passed = check_entry(rules, before, now); !passed) return passed.error();
+  if (before != nullptr && !creation.may_replace) return Error(Reason::kMayNotReplace);
+  return {};
+}
+
+Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
+                                   const Creation& creation, const Fill& fill) {
+  CHECK(!tree.shown);
+  OpenFiles::Admission admission;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
+    admission = {};
+    auto way = co_await follow(occasion, tree, path);
+    if (!way) co_return way.error();
+    std::vector<store::Key> keys{entry_key(tree.space, way->parent(), way->folded)};
+    if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+      co_return Error(turn.error());
+    auto found = co_await find_entry(occasion, tree, *way);
+    if (!found) co_return found.error();
+    const Found* before = *found ? &**found : nullptr;
+    // Into a directory that waits to be deleted nothing can be put; over a file that is open only
+    // what its openers allow.
+    const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
+    auto admitted = co_await tree.open_files->admit(
+        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles);
+    if (!admitted) co_return admitted.error();
+    admission = std::move(*admitted);
+    if (before != nullptr && !creation.replaces) co_return Error(Reason::kExists);
+    if (creation.replaces) {
+      const Entry* replaced = before != nullptr ? before->entry.get() : nullptr;
+      if (auto passed = check_replaced(creation, replaced, occasion.now); !passed)
+        co_return passed.error();
+    }
+    TreeCommit commit(attempt, tree.space);
+    if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
+    commit.enter(*way);
+    Entry entry = new_entry(*way, creation, before, occasion.now);
+    if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
+    auto replaced = co_await commit.replace(*way, before, &entry);
+    if (!replaced) co_return Error(replaced.error());
+    co_return Changed{std::move(entry), way->parent()};
+  };
+  co_return co_await store::transact(occasion, decide);
+}
+
+}  // namespace kyanite::tree

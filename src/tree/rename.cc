@@ -1,0 +1,142 @@
+#include "tree/rename.h"
+
+#include <utility>
+#include <vector>
+
+#include "store/transact.h"
+#include "tree/tree_commit.h"
+
+namespace kyanite::tree {
+
+using concurrency::FileOperation;
+
+namespace {
+
+// Both ends of a rename as they were found.
+struct Ends {
+  Way from_way;
+  Way to_way;
+  std::optional<Found> source;
+  std::optional<Found> destination;
+
+  bool same_place() const {
+    return from_way.parent() == to_way.parent() && from_way.folded == to_way.folded;
+  }
+};
+
+Task<Result<Ends>> find_ends(store::Attempt& attempt, const Tree& tree, const Rename& order) {
+  store::Occasion& occasion = attempt.occasion();
+  Ends ends;
+  auto from = co_await follow(occasion, tree, order.from);
+  if (!from) co_return from.error();
+  ends.from_way = std::move(*from);
+  auto to = co_await follow(occasion, tree, order.to);
+  if (!to) co_return to.error();
+  ends.to_way = std::move(*to);
+  std::vector<store::Key> keys;
+  for (const Way* way : {&ends.from_way, &ends.to_way})
+    keys.push_back(entry_key(tree.space, way->parent(), way->folded));
+  if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn) co_return Error(turn.error());
+  auto source = co_await find_entry(occasion, tree, ends.from_way);
+  if (!source) co_return source.error();
+  ends.source = std::move(*source);
+  auto destination = co_await find_entry(occasion, tree, ends.to_way);
+  if (!destination) co_return destination.error();
+  ends.destination = std::move(*destination);
+  co_return std::move(ends);
+}
+
+Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
+  if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
+    return Error(Reason::kNotFound);
+  const Entry& source = *ends.source->entry;
+  const Rules moves{order.kind, FileOperation::kRenameFile, concurrency::LeaseUse::kExclusive, true,
+                    true,       order.source_lease};
+  if (auto passed = check_entry(moves, &source, now); !passed) return passed.error();
+  for (const auto& directory : ends.to_way.directories) {
+    if (directory.entry->id == source.id) return Error(Reason::kIntoItself);
+  }
+  if (!ends.destination || ends.same_place()) return {};
+  if (!order.destination.replaces || ends.destination->entry->directory)
+    return Error(Reason::kExists);
+  return check_replaced(order.destination, ends.destination->entry.get(), now);
+}
+
+// The source, the destination that is replaced or the directory that is entered: what SMB clients
+// must leave alone until the commit is done.
+struct Admissions {
+  OpenFiles::Admission source;
+  OpenFiles::Admission destination;
+};
+Task<Result<Admissions>> admit(const Tree& tree, const Ends& ends) {
+  Admissions admissions;
+  OpenFiles& table = *tree.open_files;
+  const Entry& source = *ends.source->entry;
+  const auto key = tree.key(source.id);
+  if (source.directory) {
+    auto moved = co_await table.admit_directory_rename(key);
+    if (!moved) co_return moved.error();
+    admissions.source = std::move(*moved);
+  } else {
+    auto moved = co_await table.admit(key, FileOperation::kRenameFile);
+    if (!moved) co_return moved.error();
+    admissions.source = std::move(*moved);
+  }
+  const bool replaces = ends.destination && !ends.same_place();
+  const auto touched = tree.key(replaces ? ends.destination->entry->id : ends.to_way.parent());
+  auto entered = co_await table.admit(
+      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
+  if (!entered) co_return entered.error();
+  admissions.destination = std::move(*entered);
+  co_return std::move(admissions);
+}
+
+Task<store::Result<void>> move_entry(TreeCommit& commit, const Ends& ends, Entry& entry) {
+  if (auto begun = co_await commit.begin(); !begun) co_return begun.error();
+  if (ends.same_place())  // Only the case of the name changes.
+    co_return co_await commit.replace(ends.to_way, &*ends.source, &entry);
+  // Two directories that are moved into each other at the same time must not both succeed.
+  if (entry.directory) {
+    commit.guard_whole(ends.to_way);
+    commit.guard_whole(ends.from_way);
+  }
+  commit.enter(ends.to_way);
+  auto gone = co_await commit.replace(ends.from_way.parent(), ends.from_way.folded, &*ends.source,
+                                      nullptr, &entry);
+  if (!gone) co_return gone.error();
+  const Found* replaced = ends.destination ? &*ends.destination : nullptr;
+  co_return co_await commit.replace(ends.to_way, replaced, &entry);
+}
+
+}  // namespace
+
+Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const Rename& order,
+                             const Retouch& retouch) {
+  CHECK(!tree.shown);
+  std::optional<Ends> ends;
+  Admissions admissions;  // Until the change is durable.
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
+    admissions = {};
+    auto found = co_await find_ends(attempt, tree, order);
+    if (!found) co_return found.error();
+    ends = std::move(*found);
+    if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
+    auto admitted = co_await admit(tree, *ends);
+    if (!admitted) co_return admitted.error();
+    admissions = std::move(*admitted);
+    Entry entry = *ends->source->entry;
+    entry.name = ends->to_way.name;
+    entry.deleting = false;
+    retouch(entry);
+    touch(entry, occasion.now);
+    TreeCommit commit(attempt, tree.space);
+    if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
+      co_return Error(moved.error());
+    co_return Changed{std::move(entry), ends->to_way.parent()};
+  };
+  auto renamed = co_await store::transact(occasion, decide);
+  if (renamed) admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+  co_return std::move(renamed);
+}
+
+}  // namespace kyanite::tree
