@@ -29,7 +29,7 @@ inline constexpr std::string_view kBlocksMark = "";
 //
 // Blocks are staged side by side and leave the mark as it is, so whoever removes those it has found
 // cannot know that there are no others. Hence the mark stays, as spent, and the next block to be
-// staged changes it. Only a spent mark that has no blocks is removed, by the patrol: whoever stages
+// staged changes it. Only a spent mark that has no blocks is removed, by a job: whoever stages
 // a block meanwhile has changed it.
 struct BlocksMark {
   uint64_t id_bytes = 0;

@@ -1,4 +1,4 @@
-// Blobs as destinations of copies from other servers; see service/pending_copy.h.
+// Blobs as destinations of copies from other servers; see transfer/pending_copy.h.
 #pragma once
 
 #include "base/task.h"

@@ -7,9 +7,10 @@
 
 #include "base/bytes.h"
 #include "blob/blob.h"
-#include "blob/patrol.h"
+#include "blob/overdue_blobs.h"
 #include "blob/test_support.h"
 #include "content/content.h"
+#include "jobs/test_support.h"
 #include "lifetime/directory.h"
 #include "store/fields.h"
 #include "store/interleaving.h"
@@ -92,10 +93,9 @@ struct Race {
     EXPECT_TRUE(looked.ok());
     return rows;
   }
-  // A round of the patrol from its beginning to its end.
-  Task<void> patrol() {
-    Patrol round;
-    for (int i = 0; i < 3; ++i) co_await round.step(blobs.around.context);
+  Task<void> remove_overdue() {
+    const jobs::Job job = remove_overdue_job();
+    co_await jobs::run_round(job, store, blobs.around.clock);
   }
 
   store::InterleavedStore store;
@@ -150,7 +150,7 @@ TEST(BlobRaces, BlocksStagedMeanwhileKeepTheirMark) {
       // Whoever replaces the blob now finds all there is.
       ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
       EXPECT_EQ(race.block_rows(), " ") << "seed " << seed;
-      RunLoop::run(race.patrol());
+      RunLoop::run(race.remove_overdue());
       EXPECT_EQ(race.block_rows(), "");
     }
   }
@@ -167,14 +167,14 @@ TEST(BlobRaces, TheMarkGoesWithTheLastBlock) {
   ASSERT_EQ(race.blobs.send(put_block("bb")).outcome(), "400 InvalidBlobOrBlock");
   EXPECT_TRUE(is_listed(race));
   race.blobs.around.clock.advance_seconds(kBlockLifeSeconds);
-  RunLoop::run(race.patrol());
+  RunLoop::run(race.remove_overdue());
   EXPECT_EQ(race.block_rows(), " ");
   EXPECT_FALSE(is_listed(race));
   // Ids may be longer now.
   ASSERT_EQ(race.blobs.send(put_block("bb")).outcome(), "201");
   EXPECT_EQ(race.block_rows(), " bb ");
   race.blobs.around.clock.advance_seconds(kBlockLifeSeconds + 1);
-  for (int i = 0; i < 3; ++i) RunLoop::run(race.patrol());
+  for (int i = 0; i < 3; ++i) RunLoop::run(race.remove_overdue());
   EXPECT_EQ(race.block_rows(), "");
 }
 
@@ -184,7 +184,7 @@ TEST(BlobRaces, TheMarkOfBlocksStagedMeanwhileStays) {
     ASSERT_EQ(race.blobs.send(put_block("a")).outcome(), "201");
     race.blobs.around.clock.advance_seconds(kBlockLifeSeconds);
     std::vector<Task<void>> rounds;
-    for (int i = 0; i < 3; ++i) rounds.push_back(race.patrol());
+    for (int i = 0; i < 3; ++i) rounds.push_back(race.remove_overdue());
     const auto outcomes =
         race.run(seed, {put_block("b"), put_block("cc"), put_block("d")}, std::move(rounds));
     const bool is_short = outcomes[0] == "201";

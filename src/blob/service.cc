@@ -2,25 +2,23 @@
 
 #include <algorithm>
 
-#include "base/log.h"
 #include "blob/container.h"
 #include "blob/copy_source.h"
+#include "blob/lost_tags.h"
 #include "blob/names.h"
 #include "blob/operations.h"
+#include "blob/overdue_blobs.h"
+#include "blob/untrue_tags.h"
 #include "lifetime/dead_spaces.h"
 #include "lifetime/deleted.h"
 #include "lifetime/directory.h"
+#include "lifetime/spaces.h"
 #include "wire/date.h"
 
 namespace kyanite::blob {
 
 using auth::Level;
 using service::Call;
-
-namespace {
-// What one call of tend() removes at most from the dead containers of an account.
-constexpr uint64_t kRecordsPerCleaning = 10'000;
-}  // namespace
 
 std::span<const service::Operation> BlobService::operations() const { return blob::operations(); }
 
@@ -85,19 +83,18 @@ Task<wire::Result<transfer::SourceObject>> BlobService::source(Call& call) const
   co_return std::move(object);
 }
 
-Task<void> BlobService::tend(service::Context& context) const {
-  const Time now = context.clock.now();
-  for (const auto& [name, account] : context.accounts.all()) {
-    auto buried = co_await lifetime::bury_overdue<Container>(context.store, name,
-                                                             lifetime::kContainerGraves, now);
-    if (!buried) log_warning(std::string("blob: deleted containers: ") + describe(buried.error()));
-    auto cleaned = co_await lifetime::clean_dead_spaces(
-        context.store, name, lifetime::kDeadContainersFamily, kRecordsPerCleaning, now);
-    if (!cleaned) log_warning(std::string("blob: cleaning: ") + describe(cleaned.error()));
-  }
-  co_await copy_runner_.resume(context);
-  co_await patrol_.step(context);
-  co_await tag_sweep_.step(context);
+std::vector<jobs::Job> BlobService::make_jobs(service::Context& context) const {
+  std::vector<jobs::Job> jobs;
+  jobs.push_back(copy_runner_.resume_job("blob-copies", context));
+  jobs.push_back(
+      lifetime::end_deletions_job<Container>("deleted-containers", lifetime::kContainerGraves));
+  jobs.push_back(lifetime::clean_spaces_job("dead-containers", lifetime::kDeadContainersFamily));
+  jobs.push_back(
+      lifetime::clear_graves_job<Container>("dead-blob-contents", lifetime::kContainersFamily));
+  jobs.push_back(remove_overdue_job());
+  jobs.push_back(remove_untrue_tags_job());
+  jobs.push_back(mend_tags_job());
+  return jobs;
 }
 
 }  // namespace kyanite::blob

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "blob/copy_pending.h"
-#include "blob/patrol.h"
-#include "blob/tag_sweep.h"
 #include "lifetime/directory.h"
 #include "service/service.h"
 #include "transfer/source_object.h"
@@ -18,16 +16,13 @@ class BlobService final : public service::Service, public transfer::Sources {
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
   const transfer::Sources* sources() const override { return this; }
   Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
-  Task<void> tend(service::Context& context) const override;
+  std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   transfer::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
   const PendingBlobs pending_blobs_{};
   mutable transfer::CopyRunner copy_runner_{pending_blobs_, lifetime::kPendingCopiesFamily};
-  // Only tend() uses them, which runs once at a time.
-  mutable Patrol patrol_;
-  mutable TagSweep tag_sweep_;
 };
 
 }  // namespace kyanite::blob

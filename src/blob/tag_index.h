@@ -5,7 +5,7 @@
 // written, durably, before the commit that gives a blob its tags, and every candidate is checked
 // against the blob itself when it is found. So the index may hold entries that are not (or no
 // longer) true, but never lacks a true one. Untrue ones are removed in the background
-// (blob/tag_sweep.h). Why neither can go wrong: docs/decisions/tag-index.md.
+// (blob/untrue_tags.h). Why neither can go wrong: docs/decisions/tag-index.md.
 #pragma once
 
 #include <string>

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "blob/patrol.h"
+#include "blob/lost_tags.h"
+#include "blob/overdue_blobs.h"
 #include "blob/tag_entry.h"
-#include "blob/tag_sweep.h"
 #include "blob/test_support.h"
+#include "blob/untrue_tags.h"
+#include "jobs/test_support.h"
 #include "lifetime/deleted.h"
 #include "lifetime/directory.h"
 #include "service/storage.h"
@@ -37,10 +39,9 @@ uint64_t count_entries(TestService& blobs) {
   return count;
 }
 
-// A whole round, from the first entry to the rest after the last.
-Task<void> sweep_all(service::Context& context) {
-  TagSweep sweep;
-  for (int steps = 0; steps < 4; ++steps) co_await sweep.step(context);
+// A whole round of a job; how many records it changed.
+Task<uint64_t> do_round(jobs::Job job, service::Context& context) {
+  co_return co_await jobs::run_round(job, context.store, context.clock);
 }
 
 class TagIndex : public testing::Test {
@@ -51,7 +52,7 @@ class TagIndex : public testing::Test {
     blobs.around.context.settings = service::SettingsTable(settings);
     ASSERT_EQ(blobs.make_container("box").outcome(), "201");
   }
-  void sweep() { RunLoop::run(sweep_all(blobs.around.context)); }
+  void remove_untrue() { RunLoop::run(do_round(remove_untrue_tags_job(), blobs.around.context)); }
   // An entry as servers wrote it whose entries did not name the change that made them.
   void add_old_entry(const std::string& blob, store::SpaceId space) {
     struct Old {
@@ -83,7 +84,7 @@ TEST_F(TagIndex, FollowsTheBlob) {
   ASSERT_EQ(blobs.send({"DELETE", "box/two"}).outcome(), "202");
   EXPECT_EQ(blobs.find(kWhere), "");
   EXPECT_EQ(count_entries(blobs), 4U);
-  sweep();
+  remove_untrue();
   EXPECT_EQ(count_entries(blobs), 1U);
   EXPECT_EQ(blobs.find("%22a%22%3E%271%27"), "one ");
 }
@@ -110,7 +111,7 @@ TEST_F(TagIndex, WhatComesBackIsFoundAgain) {
   ASSERT_EQ(blobs.send(keep_deleted()).outcome(), "202");
   ASSERT_EQ(blobs.send(blobs.put("box/one", "a=1")).outcome(), "201");
   ASSERT_EQ(blobs.send({"DELETE", "box/one"}).outcome(), "202");
-  sweep();
+  remove_untrue();
   EXPECT_EQ(blobs.find(kWhere), "");
   ASSERT_EQ(blobs.send({"PUT", "box/one", "comp=undelete"}).outcome(), "200");
   EXPECT_EQ(blobs.find(kWhere), "one ");
@@ -123,7 +124,7 @@ TEST_F(TagIndex, WhatComesBackIsFoundAgain) {
   ASSERT_EQ(blobs.send(blobs.put("box/one", "a=1")).outcome(), "201");
   EXPECT_EQ(blobs.find(kWhere), "one ");
   ASSERT_EQ(blobs.send({"DELETE", "box", "restype=container"}).outcome(), "202");
-  sweep();
+  remove_untrue();
   ASSERT_EQ(blobs
                 .send({"PUT",
                        "box",
@@ -141,7 +142,7 @@ TEST_F(TagIndex, OldEntriesAreFoundOnceAndGoWhenTheyAreNotNeeded) {
   add_old_entry("gone", space_of_box());  // Is of no blob.
   ASSERT_EQ(blobs.send(blobs.put("box/two", "a=1")).outcome(), "201");
   EXPECT_EQ(blobs.find(kWhere), "one two ");
-  sweep();
+  remove_untrue();
   EXPECT_EQ(count_entries(blobs), 2U);
   // One that is all there is stays.
   store::Commit commit;
@@ -149,7 +150,7 @@ TEST_F(TagIndex, OldEntriesAreFoundOnceAndGoWhenTheyAreNotNeeded) {
       {tag_entry_key("account", tag_partition("a", "1"), "box", "one", space_of_box()), nullptr});
   ASSERT_TRUE(RunLoop::run(store.commit(std::move(commit))).ok());
   add_old_entry("one", space_of_box());
-  sweep();
+  remove_untrue();
   EXPECT_EQ(blobs.find(kWhere), "one two ");
 }
 
@@ -184,21 +185,16 @@ TEST_F(TagIndex, AChangeThatWasGivenUpStopsNobodyForLong) {
   commit.put(key, service::to_record(TagChange{1, blobs.around.clock.now()}));
   ASSERT_TRUE(RunLoop::run(store.commit(std::move(commit))).ok());
   add_old_entry("one", space_of_box());
-  sweep();
+  remove_untrue();
   EXPECT_EQ(count_entries(blobs), 1U);
   blobs.around.clock.advance_seconds(kTagChangeLifeSeconds);
-  Patrol patrol;
-  RunLoop::run(patrol.step(blobs.around.context));
-  EXPECT_EQ(patrol.removed(), 1U);
-  sweep();
+  EXPECT_EQ(RunLoop::run(do_round(remove_overdue_job(), blobs.around.context)), 1U);
+  remove_untrue();
   EXPECT_EQ(count_entries(blobs), 0U);
 }
 
 TEST_F(TagIndex, WhatAnEarlierVersionLostIsWrittenAgainOnce) {
-  const auto patrol = [&] {
-    Patrol round;
-    for (int steps = 0; steps < 3; ++steps) RunLoop::run(round.step(blobs.around.context));
-  };
+  const auto mend = [&] { return RunLoop::run(do_round(mend_tags_job(), blobs.around.context)); };
   const auto lose = [&] {
     store::Commit commit;
     commit.writes.push_back(
@@ -209,14 +205,14 @@ TEST_F(TagIndex, WhatAnEarlierVersionLostIsWrittenAgainOnce) {
   ASSERT_EQ(blobs.send(blobs.put("box/one", "a=1&b=2")).outcome(), "201");
   ASSERT_EQ(blobs.send(blobs.put("box/two")).outcome(), "201");
   lose();
-  patrol();
+  EXPECT_EQ(mend(), 1U);
   EXPECT_EQ(blobs.find(kWhere), "one ");
   EXPECT_EQ(count_entries(blobs), 2U);
-  sweep();
+  remove_untrue();
   EXPECT_EQ(blobs.find(kWhere), "one ");
   // Nothing is lost any more, so nobody looks again.
   lose();
-  patrol();
+  EXPECT_EQ(mend(), 0U);
   EXPECT_EQ(blobs.find(kWhere), "");
 }
 
@@ -312,11 +308,10 @@ Task<void> change_often(TestService& blobs, uint64_t seed) {
 Task<void> tidy_up(TestService& blobs, uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int i = 0; i < 6; ++i) {
-    co_await sweep_all(blobs.around.context);
+    co_await do_round(remove_untrue_tags_job(), blobs.around.context);
     if (random() % 2 == 0) continue;
     blobs.around.clock.advance_seconds(kTagChangeLifeSeconds);
-    Patrol patrol;
-    co_await patrol.step(blobs.around.context);
+    co_await do_round(remove_overdue_job(), blobs.around.context);
   }
 }
 

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "content/leaves.h"
+#include "jobs/walk.h"
 
 namespace kyanite::content {
 
 namespace {
 
-// As many are looked for at once.
-constexpr size_t kGravesPerLook = 64;
+// As many are found at once.
+constexpr size_t kGravesTogether = 64;
 
 struct Due {
   store::Key key;
@@ -18,21 +19,14 @@ struct Due {
   Grave grave;
 };
 
-Task<store::Result<std::vector<Due>>> find_due(store::Store& store, store::SpaceId space,
-                                               Time now) {
-  std::vector<Due> due;
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    auto record = cursor.record();
-    if (!record) return record.error();
-    const auto grave = store::decode<Grave>((*record)->value);
-    if (!grave) return store::Error::kCorrupt;
-    if (grave->due <= now)
-      due.push_back({store::Key::from_bytes(std::string(cursor.key())), *record, *grave});
-    return due.size() < kGravesPerLook;
-  };
-  auto listed = co_await store::scan(store, store::Range::family(space, kGraves), see);
-  if (!listed) co_return listed.error();
-  co_return std::move(due);
+store::Result<void> judge(const store::View::Cursor& cursor, Time now, std::vector<Due>& due) {
+  auto record = cursor.record();
+  if (!record) return record.error();
+  const auto grave = store::decode<Grave>((*record)->value);
+  if (!grave) return store::Error::kCorrupt;
+  if (grave->due <= now)
+    due.push_back({store::Key::from_bytes(std::string(cursor.key())), *record, *grave});
+  return {};
 }
 
 Task<store::Result<void>> replace(store::Store& store, const Due& due, store::RecordPtr next) {
@@ -40,6 +34,34 @@ Task<store::Result<void>> replace(store::Store& store, const Due& due, store::Re
   commit.expect(due.key, due.record);
   commit.put(due.key, std::move(next));
   co_return co_await store.commit(std::move(commit));
+}
+
+// False: there are leaves left.
+Task<store::Result<bool>> clear(jobs::Step& step, Due& due) {
+  if (due.grave.due.set()) {
+    // From here on whoever dug it cannot name the content any more.
+    due.grave.due = {};
+    auto record = to_record(due.grave);
+    auto closed = co_await replace(step.store(), due, record);
+    if (!closed && closed.error() == store::Error::kConflict) co_return true;
+    if (!closed) co_return closed.error();
+    due.record = std::move(record);
+  }
+  const std::string partition = due.key.partition();
+  const auto leaves = leaf_range({due.key.space(), partition}, due.grave.content);
+  size_t removed = 1;
+  while (removed > 0) {
+    if (step.changes_left() == 0) co_return false;
+    const auto portion = std::min<uint64_t>(step.changes_left(), kMaxLeavesPerCommit);
+    auto erased = co_await step.store().erase(leaves, static_cast<size_t>(portion));
+    if (!erased) co_return erased.error();
+    removed = *erased;
+    step.count_changes(removed);
+    if (removed > 0 && !step.in_time()) co_return false;
+  }
+  auto filled = co_await replace(step.store(), due, nullptr);
+  if (!filled && filled.error() != store::Error::kConflict) co_return filled.error();
+  co_return true;
 }
 
 }  // namespace
@@ -56,36 +78,23 @@ store::RecordPtr to_record(const Grave& grave) {
   return record;
 }
 
-Task<store::Result<void>> clear_graves(store::Store& store, store::SpaceId space, uint64_t most,
-                                       Time now) {
-  auto found = co_await find_due(store, space, now);
-  if (!found) co_return found.error();
-  uint64_t left = most;
-  for (Due& due : *found) {
-    if (due.grave.due.set()) {
-      // From here on whoever dug it cannot name the content any more.
-      due.grave.due = {};
-      auto record = to_record(due.grave);
-      auto closed = co_await replace(store, due, record);
-      if (!closed && closed.error() == store::Error::kConflict) continue;
-      if (!closed) co_return closed.error();
-      due.record = std::move(record);
-    }
-    const std::string partition = due.key.partition();
-    const Place place{space, partition};
-    size_t removed = 1;
-    while (left > 0 && removed > 0) {
-      const auto portion = static_cast<size_t>(std::min<uint64_t>(left, kMaxLeavesPerCommit));
-      auto erased = co_await store.erase(leaf_range(place, due.grave.content), portion);
-      if (!erased) co_return erased.error();
-      removed = *erased;
-      left -= removed;
-    }
-    if (removed > 0) break;
-    auto filled = co_await replace(store, due, nullptr);
-    if (!filled && filled.error() != store::Error::kConflict) co_return filled.error();
+Task<store::Result<bool>> clear_graves(jobs::Step& step, store::SpaceId space, std::string& key) {
+  std::vector<Due> found;
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
+    if (auto judged = judge(cursor, step.now(), found); !judged) return judged.error();
+    return found.size() < kGravesTogether;
+  };
+  std::string next = key;
+  std::vector<store::Range> graves(1, store::Range::family(space, kGraves));
+  auto at_end = co_await jobs::walk(step, std::move(graves), next, see);
+  if (!at_end) co_return at_end;
+  for (Due& due : found) {
+    auto cleared = co_await clear(step, due);
+    if (!cleared || !*cleared) co_return cleared;
   }
-  co_return store::Result<void>();
+  key = std::move(next);
+  co_return at_end;
 }
 
 }  // namespace kyanite::content

@@ -10,10 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/clock.h"
 #include "base/task.h"
 #include "content/content.h"
+#include "jobs/job.h"
 #include "store/fields.h"
 
 namespace kyanite::content {
@@ -37,8 +39,7 @@ struct Grave {
 store::Key grave_key(const Place& place, uint64_t content_id);
 store::RecordPtr to_record(const Grave& grave);
 
-// Removes up to `most` leaves of the graves of a space that are due, in commits of their own.
-Task<store::Result<void>> clear_graves(store::Store& store, store::SpaceId space, uint64_t most,
-                                       Time now);
+// Removes leaves of the graves of a space that are due: a jobs::Visit, but for the space.
+Task<store::Result<bool>> clear_graves(jobs::Step& step, store::SpaceId space, std::string& key);
 
 }  // namespace kyanite::content

@@ -61,7 +61,10 @@ class Graves : public testing::Test {
     return count;
   }
   void clear(uint64_t most = UINT64_MAX) {
-    EXPECT_TRUE(RunLoop::run(clear_graves(store_, kPlace.space, most, clock_.now())).ok());
+    jobs::Step step(store_, clock_, "account", {.changes = most});
+    std::string key;
+    EXPECT_TRUE(RunLoop::run(clear_graves(step, kPlace.space, key)).ok());
+    EXPECT_LE(step.changed(), most);
   }
   std::string read(const Content& content, uint64_t leaf) {
     auto reader = RunLoop::run(Reader::open(store_, kPlace, content, leaf * kGridBytes, 4, head_));

@@ -1,26 +1,20 @@
 #include "file/service.h"
 
-#include "base/log.h"
-#include "file/former.h"
 #include "file/operations.h"
 #include "file/share.h"
 #include "file/source.h"
 #include "lifetime/dead_spaces.h"
 #include "lifetime/deleted.h"
 #include "lifetime/directory.h"
+#include "lifetime/spaces.h"
 #include "service/names.h"
+#include "tree/former.h"
 #include "wire/date.h"
 
 namespace kyanite::file {
 
 using auth::Level;
 using service::Call;
-
-namespace {
-// What one call of tend() removes at most of the dead shares of an account, and of the former
-// states of its live ones.
-constexpr uint64_t kRecordsPerCleaning = 10'000;
-}  // namespace
 
 OpenFiles& open_files(const Call& call) {
   return static_cast<const FileService&>(*call.service).open_files();
@@ -62,19 +56,18 @@ Task<wire::Result<transfer::SourceObject>> FileService::source(Call& call) const
   co_return source_object(*file);
 }
 
-Task<void> FileService::tend(service::Context& context) const {
-  const Time now = context.clock.now();
-  for (const auto& [name, account] : context.accounts.all()) {
-    auto buried =
-        co_await lifetime::bury_overdue<Share>(context.store, name, lifetime::kShareGraves, now);
-    if (!buried) log_warning(std::string("file: deleted shares: ") + describe(buried.error()));
-    auto cleaned = co_await lifetime::clean_dead_spaces(
-        context.store, name, lifetime::kDeadSharesFamily, kRecordsPerCleaning, now);
-    if (!cleaned) log_warning(std::string("file: cleaning: ") + describe(cleaned.error()));
-    auto purged = co_await purge_former(context.store, name, kRecordsPerCleaning, now);
-    if (!purged) log_warning(std::string("file: former states: ") + describe(purged.error()));
-  }
-  co_await copy_runner_.resume(context);
+std::vector<jobs::Job> FileService::make_jobs(service::Context& context) const {
+  constexpr int64_t kFormerRestSeconds = 10;
+  std::vector<jobs::Job> jobs;
+  jobs.push_back(copy_runner_.resume_job("file-copies", context));
+  jobs.push_back(lifetime::end_deletions_job<Share>("deleted-shares", lifetime::kShareGraves));
+  jobs.push_back(lifetime::clean_spaces_job("dead-shares", lifetime::kDeadSharesFamily));
+  jobs.push_back({"former-states", kFormerRestSeconds, {}, [](jobs::Step& step) {
+                    return lifetime::walk_spaces<Share>(step, lifetime::kSharesFamily,
+                                                        tree::remove_unseen_states);
+                  }});
+  jobs.push_back(lifetime::clear_graves_job<Share>("dead-file-contents", lifetime::kSharesFamily));
+  return jobs;
 }
 
 }  // namespace kyanite::file

@@ -19,7 +19,7 @@ class FileService final : public service::Service, public transfer::Sources {
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
   const transfer::Sources* sources() const override { return this; }
   Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
-  Task<void> tend(service::Context& context) const override;
+  std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   OpenFiles& open_files() const { return open_files_; }
   transfer::CopyRunner& copy_runner() const { return copy_runner_; }

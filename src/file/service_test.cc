@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "file/records.h"
 #include "file/test_support.h"
+#include "jobs/schedule.h"
 #include "store/fields.h"
 
 namespace kyanite::file {
@@ -397,7 +398,9 @@ TEST_F(FileTree, NothingIsLeftOfADeletedSnapshot) {
   EXPECT_EQ(count_records(files, content::kContentFamily), 2U);
   ASSERT_EQ(files.send("DELETE", "share", "restype=share&sharesnapshot=" + snapshot).outcome(),
             "202");
-  RunLoop::run(files.service.tend(files.around.context));
+  jobs::Schedule schedule(files.around.memory, files.around.clock, {"account"});
+  schedule.add(files.service.make_jobs(files.around.context));
+  RunLoop::run(schedule.run_due());
   EXPECT_EQ(count_records(files, tree::kFormer), 0U);
   EXPECT_EQ(count_records(files, content::kContentFamily), 1U);
   EXPECT_EQ(files.read("share/docs/a.txt", 5).body, "HELLO");

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "jobs/walk.h"
 #include "lifetime/directory.h"
 #include "service/storage.h"
 #include "store/fields.h"
@@ -13,19 +15,55 @@ namespace kyanite::lifetime {
 
 namespace {
 
-constexpr uint64_t kRecordsPerStep = 1000;
+constexpr uint64_t kRecordsPerErase = 1000;
+constexpr uint64_t kRecordsPerStep = 10'000;
+constexpr int64_t kRestSeconds = 5;
 
-Task<store::Result<std::vector<store::Entry>>> list_dead(store::Store& store, store::Range range) {
-  std::vector<store::Entry> dead;
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+// False: the space has records left.
+Task<store::Result<bool>> empty_space(jobs::Step& step, store::SpaceId space) {
+  while (step.changes_left() > 0) {
+    const auto portion = std::min(kRecordsPerErase, step.changes_left());
+    auto removed = co_await step.store().erase(store::Range::space(space), portion);
+    if (!removed) co_return removed.error();
+    if (*removed == 0) co_return true;
+    step.count_changes(*removed);
+    if (!step.in_time()) break;
+  }
+  co_return false;
+}
+
+Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family) {
+  std::vector<std::pair<store::Entry, DeadSpace>> dead;
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
     auto record = cursor.record();
     if (!record) return record.error();
-    dead.push_back({store::Key::from_bytes(std::string(cursor.key())), *record});
+    const auto space = store::decode<DeadSpace>((*record)->value);
+    if (!space) return store::Error::kCorrupt;
+    dead.push_back({{store::Key::from_bytes(std::string(cursor.key())), *record}, *space});
     return true;
   };
-  auto listed = co_await store::scan(store, std::move(range), see);
-  if (!listed) co_return listed.error();
-  co_return std::move(dead);
+  std::string next = step.cursor;
+  std::vector<store::Range> ranges(1,
+                                   store::Range::family(directory_space(step.account()), family));
+  auto at_end = co_await jobs::walk(step, std::move(ranges), next, see);
+  if (!at_end) co_return at_end;
+  for (const auto& [entry, space] : dead) {
+    auto emptied = co_await empty_space(step, space.space);
+    if (!emptied || !*emptied) co_return emptied;
+    if (after_seconds(space.deleted, kForgetAfterSeconds) <= step.now()) {
+      store::Commit commit;
+      commit.expect(entry.key, entry.record);
+      commit.remove(entry.key);
+      if (auto forgotten = co_await step.store().commit(std::move(commit)); !forgotten)
+        co_return forgotten.error();
+      step.count_changes();
+    }
+    step.cursor = entry.key.bytes() + '\0';
+    if (!step.in_time()) co_return false;
+  }
+  step.cursor = std::move(next);
+  co_return at_end;
 }
 
 }  // namespace
@@ -38,31 +76,10 @@ store::Write bury(std::string_view account, store::Family family, std::string_vi
           service::to_record(DeadSpace{space, now})};
 }
 
-Task<store::Result<Cleaned>> clean_dead_spaces(store::Store& store, std::string_view account,
-                                               store::Family family, uint64_t most, Time now) {
-  Cleaned cleaned;
-  auto dead = co_await list_dead(store, store::Range::family(directory_space(account), family));
-  if (!dead) co_return dead.error();
-  for (const auto& entry : *dead) {
-    const auto space = store::decode<DeadSpace>(entry.record->value);
-    if (!space) co_return store::Error::kCorrupt;
-    while (cleaned.records < most) {
-      auto removed = co_await store.erase(store::Range::space(space->space),
-                                          std::min(kRecordsPerStep, most - cleaned.records));
-      if (!removed) co_return removed.error();
-      cleaned.records += *removed;
-      if (*removed == 0) break;
-    }
-    if (cleaned.records == most) break;
-    if (now < after_seconds(space->deleted, kForgetAfterSeconds)) continue;
-    store::Commit commit;
-    commit.expect(entry.key, entry.record);
-    commit.remove(entry.key);
-    auto forgotten = co_await store.commit(std::move(commit));
-    if (!forgotten) co_return forgotten.error();
-    ++cleaned.spaces;
-  }
-  co_return cleaned;
+jobs::Job clean_spaces_job(std::string name, store::Family family) {
+  return {std::move(name), kRestSeconds, {.changes = kRecordsPerStep}, [family](jobs::Step& step) {
+            return clean_spaces(step, family);
+          }};
 }
 
 }  // namespace kyanite::lifetime

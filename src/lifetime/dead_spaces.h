@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
-#include "base/task.h"
+#include "jobs/job.h"
 #include "store/store.h"
 
 namespace kyanite::lifetime {
@@ -16,17 +17,10 @@ store::Write bury(std::string_view account, store::Family family, std::string_vi
                   store::SpaceId space, Time now);
 
 // A request that still knows the space may commit to it for as long as it lasts, so an empty space
-// is forgotten only after this; until then each pass looks again.
+// is forgotten only after this; until then each round looks again.
 inline constexpr int64_t kForgetAfterSeconds = 3600;
 
-struct Cleaned {
-  uint64_t records = 0;  // removed from dead spaces
-  uint64_t spaces = 0;   // forgotten for good
-};
-
-// One pass over the dead spaces that an account's directory notes in `family`. Removes at most
-// `most` records, so that it can be stopped in between and goes on with the next pass.
-Task<store::Result<Cleaned>> clean_dead_spaces(store::Store& store, std::string_view account,
-                                               store::Family family, uint64_t most, Time now);
+// The job that removes the records of dead spaces that accounts' directories note in `family`.
+jobs::Job clean_spaces_job(std::string name, store::Family family);
 
 }  // namespace kyanite::lifetime

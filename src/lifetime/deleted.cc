@@ -21,6 +21,15 @@ std::string deletion_version(Time deleted) {
   return text;
 }
 
+std::optional<Time> instant_of_deletion(std::string_view version) {
+  const auto ticks = unhex(version);
+  if (!ticks || ticks->size() != 8) return std::nullopt;
+  const Time instant{static_cast<int64_t>(read_be64(ticks->data()))};
+  // There is one way to write it.
+  if (deletion_version(instant) != version) return std::nullopt;
+  return instant;
+}
+
 uint64_t remaining_days(Time removal, Time now) {
   const int64_t left = removal.seconds() - now.seconds();
   return static_cast<uint64_t>(std::max<int64_t>(0, left / (24 * 3600)));

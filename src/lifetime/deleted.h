@@ -1,6 +1,6 @@
 // Deleted containers and shares that are not gone yet: those that can be restored, and those whose
 // name stays taken for a while. The record moves from the family of the living to that of the
-// deleted; when its time is over its space is dead (service/dead_spaces.h).
+// deleted; when its time is over its space is dead (lifetime/dead_spaces.h).
 //
 // T is the record of a container or share: it has a space and a lease.
 #pragma once
@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/task.h"
+#include "jobs/walk.h"
 #include "lifetime/dead_spaces.h"
 #include "lifetime/directory.h"
 #include "service/call.h"
@@ -66,6 +67,7 @@ store::Key deleted_key(std::string_view account, const Graves& graves, std::stri
                        Time deleted);
 // How clients name a deletion: x-ms-deleted-container-version, x-ms-deleted-share-version.
 std::string deletion_version(Time deleted);
+std::optional<Time> instant_of_deletion(std::string_view version);
 // RemainingRetentionDays of a listing.
 uint64_t remaining_days(Time removal, Time now);
 
@@ -77,32 +79,12 @@ struct Deletion {
 };
 
 template <class T>
-Task<store::Result<std::vector<Deletion<T>>>> list_deletions(store::Store& store,
-                                                             store::Range range) {
-  std::vector<Deletion<T>> deletions;
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    auto record = cursor.record();
-    if (!record) return record.error();
-    auto value = store::decode<Deleted<T>>((*record)->value);
-    if (!value) return store::Error::kCorrupt;
-    deletions.push_back(
-        {store::Key::from_bytes(std::string(cursor.key())), *record, std::move(*value)});
-    return true;
-  };
-  auto listed = co_await store::scan(store, std::move(range), see);
-  if (!listed) co_return listed.error();
-  co_return std::move(deletions);
-}
-
-// The deletions of the addressed name, oldest first.
-template <class T>
-Task<wire::Result<std::vector<Deletion<T>>>> deletions_of_name(service::Call& call,
-                                                               const Graves& graves) {
-  auto deletions = co_await list_deletions<T>(
-      call.store(), store::Range::rows(directory_space(call.target.account), graves.deleted,
-                                       call.target.container));
-  if (!deletions) co_return service::storage_error(deletions.error());
-  co_return std::move(*deletions);
+store::Result<Deletion<T>> read_deletion(const store::View::Cursor& cursor) {
+  auto record = cursor.record();
+  if (!record) return record.error();
+  auto value = store::decode<Deleted<T>>((*record)->value);
+  if (!value) return store::Error::kCorrupt;
+  return Deletion<T>{store::Key::from_bytes(std::string(cursor.key())), *record, std::move(*value)};
 }
 
 // Creates the addressed thing, unless a deleted one still keeps its name: `kept` is the error then.
@@ -161,24 +143,24 @@ template <class T, class Reply>
 Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& graves, store::Key key,
                                         std::string_view version, wire::Code missing,
                                         wire::Code exists, Reply reply) {
+  const auto instant = instant_of_deletion(version);
+  // No instant that ever was.
+  const auto place =
+      deleted_key(call.target.account, graves, call.target.container, instant.value_or(Time()));
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
     auto current = co_await service::load<T>(call, key);
     if (!current) co_return current.error();
     if (current->value) co_return wire::Error(exists);
-    auto deletions = co_await deletions_of_name<T>(call, graves);
-    if (!deletions) co_return deletions.error();
-    Deletion<T>* chosen = nullptr;
-    for (auto& each : *deletions) {
-      if (deletion_version(each.deleted.deleted) == version && call.now < each.deleted.removal)
-        chosen = &each;
-    }
-    if (chosen == nullptr) co_return wire::Error(missing);
-    http::Reply answer = reply(chosen->deleted.value);
+    auto chosen = co_await service::load<Deleted<T>>(call, place);
+    if (!chosen) co_return chosen.error();
+    if (!chosen->value || chosen->value->removal <= call.now) co_return wire::Error(missing);
+    T& value = chosen->value->value;
+    http::Reply answer = reply(value);
     store::Commit& commit = attempt.commit;
     commit.expect_absent(key);
-    commit.expect(chosen->key, chosen->record);
-    commit.put(key, service::to_record(chosen->deleted.value));
-    commit.remove(chosen->key);
+    commit.expect(place, chosen->record);
+    commit.put(key, service::to_record(value));
+    commit.remove(place);
     // What is there keeps its name itself.
     commit.writes.push_back(
         {kept_key(call.target.account, graves, call.target.container), nullptr});
@@ -187,36 +169,65 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
   co_return co_await store::transact(call, key, decide);
 }
 
-// Moves things whose time is over to the dead, whose spaces are cleaned. Looks at all deletions of
-// the account.
+// Moves a thing whose time is over to the dead, whose spaces are cleaned.
 template <class T>
-Task<store::Result<void>> bury_overdue(store::Store& store, std::string_view account, Graves graves,
-                                       Time now) {
-  auto deletions = co_await list_deletions<T>(
-      store, store::Range::family(directory_space(account), graves.deleted));
-  if (!deletions) co_return deletions.error();
-  for (const auto& deletion : *deletions) {
-    if (now < deletion.deleted.removal || now < deletion.deleted.name_free) continue;
-    store::Commit commit;
-    commit.expect(deletion.key, deletion.record);
-    commit.remove(deletion.key);
-    const std::string name = deletion.key.partition();
-    commit.writes.push_back(bury(account, graves.dead, name, deletion.deleted.value.space, now));
-    // Unless a later deletion keeps it.
-    const auto name_key = kept_key(account, graves, name);
-    auto kept = co_await store.get(name_key);
-    if (!kept) co_return kept.error();
-    if (*kept != nullptr) {
-      const auto value = store::decode<KeptName>((*kept)->value);
-      if (!value) co_return store::Error::kCorrupt;
-      commit.expect(name_key, *kept);
-      if (value->free <= now) commit.remove(name_key);
-    }
-    // Restored meanwhile: not overdue after all.
-    auto done = co_await store.commit(std::move(commit));
-    if (!done && done.error() != store::Error::kConflict) co_return done.error();
+Task<store::Result<void>> end_deletion(jobs::Step& step, Graves graves,
+                                       const Deletion<T>& deletion) {
+  store::Store& store = step.store();
+  store::Commit commit;
+  commit.expect(deletion.key, deletion.record);
+  commit.remove(deletion.key);
+  const std::string name = deletion.key.partition();
+  commit.writes.push_back(
+      bury(step.account(), graves.dead, name, deletion.deleted.value.space, step.now()));
+  // Unless a later deletion keeps it.
+  const auto name_key = kept_key(step.account(), graves, name);
+  auto kept = co_await store.get(name_key);
+  if (!kept) co_return kept.error();
+  if (*kept != nullptr) {
+    const auto value = store::decode<KeptName>((*kept)->value);
+    if (!value) co_return store::Error::kCorrupt;
+    commit.expect(name_key, *kept);
+    if (value->free <= step.now()) commit.remove(name_key);
   }
+  auto done = co_await store.commit(std::move(commit));
+  if (done) step.count_changes();
+  // Restored meanwhile: not overdue after all.
+  if (!done && done.error() != store::Error::kConflict) co_return done.error();
   co_return store::Result<void>();
+}
+
+template <class T>
+Task<store::Result<bool>> end_deletions(jobs::Step& step, Graves graves) {
+  std::vector<Deletion<T>> overdue;
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto deletion = read_deletion<T>(cursor);
+    if (!deletion) return deletion.error();
+    if (deletion->deleted.removal <= step.now() && deletion->deleted.name_free <= step.now())
+      overdue.push_back(std::move(*deletion));
+    return overdue.size() < step.changes_left();
+  };
+  std::string next = step.cursor;
+  std::vector<store::Range> ranges(
+      1, store::Range::family(directory_space(step.account()), graves.deleted));
+  auto at_end = co_await jobs::walk(step, std::move(ranges), next, see);
+  if (!at_end) co_return at_end;
+  for (const auto& deletion : overdue) {
+    if (auto ended = co_await end_deletion(step, graves, deletion); !ended) co_return ended.error();
+    if (!step.in_time()) co_return false;
+  }
+  step.cursor = std::move(next);
+  co_return at_end;
+}
+
+// The job that ends what was deleted for longer than it is kept.
+template <class T>
+jobs::Job end_deletions_job(std::string name, Graves graves) {
+  constexpr int64_t kRestSeconds = 10;
+  return {std::move(name), kRestSeconds, {}, [graves](jobs::Step& step) {
+            return end_deletions<T>(step, graves);
+          }};
 }
 
 // One name of a listing: a living thing, or a deletion of one.

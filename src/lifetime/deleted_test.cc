@@ -61,6 +61,13 @@ TEST(RemainingDays, AreWholeAndNeverNegative) {
     EXPECT_EQ(remaining_days(after_seconds(now, left_s), now), days) << left_s;
 }
 
+TEST(DeletionVersions, AreReadAsTheyAreWritten) {
+  const Time instant{638'000'000'000'000'000};
+  EXPECT_EQ(instant_of_deletion(deletion_version(instant)), instant);
+  for (const std::string_view text : {"", "01", "08da9e1f6f2e40zz", "08da9e1f6f2e4000"})
+    EXPECT_EQ(instant_of_deletion(text), std::nullopt) << text;
+}
+
 TEST(DirectoryWalk, FailsWhereEitherHalfCannotBeRead) {
   service::TestContext around;
   service::TestCall test(around);

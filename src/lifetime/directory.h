@@ -35,7 +35,7 @@ store::SpaceId directory_space(std::string_view account);
 // A fresh id for a container, queue, table or share being created.
 store::SpaceId new_space();
 
-// A deleted incarnation whose records wait to be removed; see service/dead_spaces.h.
+// A deleted incarnation whose records wait to be removed; see lifetime/dead_spaces.h.
 struct DeadSpace {
   store::SpaceId space = 0;
   Time deleted;

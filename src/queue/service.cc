@@ -1,8 +1,8 @@
 #include "queue/service.h"
 
-#include "base/log.h"
 #include "lifetime/dead_spaces.h"
 #include "lifetime/directory.h"
+#include "queue/expired_messages.h"
 #include "queue/operations.h"
 #include "queue/queue.h"
 #include "service/names.h"
@@ -11,13 +11,6 @@ namespace kyanite::queue {
 
 using auth::Level;
 using service::Call;
-
-namespace {
-// What one call of tend() removes at most, an account.
-constexpr uint64_t kRecordsPerCleaning = 10'000;
-// When all queues were looked at there is no hurry to look again.
-constexpr int64_t kRestBetweenSweepsSeconds = 30;
-}  // namespace
 
 std::span<const service::Operation> QueueService::operations() const { return queue::operations(); }
 
@@ -55,18 +48,11 @@ Task<wire::Result<auth::Acl>> QueueService::acl(Call& call) const {
   co_return acl;
 }
 
-Task<void> QueueService::tend(service::Context& context) const {
-  const Time now = context.clock.now();
-  for (const auto& [name, account] : context.accounts.all()) {
-    auto cleaned = co_await lifetime::clean_dead_spaces(
-        context.store, name, lifetime::kDeadQueuesFamily, kRecordsPerCleaning, now);
-    if (!cleaned) log_warning(std::string("queue: cleaning: ") + describe(cleaned.error()));
-  }
-  if (now < next_sweep_) co_return;
-  auto swept = co_await sweeper_.sweep(context.store, context.accounts, now);
-  if (!swept)
-    log_warning(std::string("queue: removing expired messages: ") + describe(swept.error()));
-  if (!swept || swept->around) next_sweep_ = after_seconds(now, kRestBetweenSweepsSeconds);
+std::vector<jobs::Job> QueueService::make_jobs(service::Context&) const {
+  std::vector<jobs::Job> jobs;
+  jobs.push_back(lifetime::clean_spaces_job("dead-queues", lifetime::kDeadQueuesFamily));
+  jobs.push_back(remove_expired_job(indexes_));
+  return jobs;
 }
 
 }  // namespace kyanite::queue

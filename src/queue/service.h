@@ -2,7 +2,6 @@
 #pragma once
 
 #include "queue/indexes.h"
-#include "queue/sweeper.h"
 #include "service/service.h"
 
 namespace kyanite::queue {
@@ -13,15 +12,12 @@ class QueueService final : public service::Service {
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
-  Task<void> tend(service::Context& context) const override;
+  std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   Indexes& indexes() const { return indexes_; }
 
  private:
   mutable Indexes indexes_;  // Thread-safe.
-  // The business of tend() alone, which runs once at a time.
-  mutable Sweeper sweeper_{indexes_};
-  mutable Time next_sweep_;
 };
 
 }  // namespace kyanite::queue

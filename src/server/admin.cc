@@ -26,7 +26,8 @@ Task<http::Reply> Admin::answer(std::string_view path) const {
     reply.body = std::move(text);
     co_return reply;
   }
-  co_return text_reply(404, "/healthz and /metrics are here\n");
+  if (path == "/jobs") co_return text_reply(200, jobs_());
+  co_return text_reply(404, "/healthz, /metrics and /jobs are here\n");
 }
 
 Task<http::Reply> Admin::serve(http::Request& request) {

@@ -1,5 +1,6 @@
-// The admin listener: is the server well (/healthz), and what has it done (/metrics, in
-// Prometheus's text format). No accounts, no data.
+// The admin listener: is the server well (/healthz), what has it done (/metrics, in Prometheus's
+// text format), and what does it do that no request waits for (/jobs, for people). No accounts, no
+// data.
 #pragma once
 
 #include <functional>
@@ -17,10 +18,13 @@ using MetricsSource = std::function<void(std::string& out)>;
 // Nothing when all is well, else what is wrong, in a sentence.
 using HealthCheck = std::function<Task<std::optional<std::string>>()>;
 
+// The text of /jobs. Called on an event loop, too.
+using JobsPage = std::function<std::string()>;
+
 class Admin final : public http::Handler {
  public:
-  Admin(HealthCheck health, std::vector<MetricsSource> metrics)
-      : health_(std::move(health)), metrics_(std::move(metrics)) {}
+  Admin(HealthCheck health, std::vector<MetricsSource> metrics, JobsPage jobs)
+      : health_(std::move(health)), metrics_(std::move(metrics)), jobs_(std::move(jobs)) {}
 
   Task<http::Reply> serve(http::Request& request) override;
 
@@ -29,6 +33,7 @@ class Admin final : public http::Handler {
 
   HealthCheck health_;
   std::vector<MetricsSource> metrics_;
+  JobsPage jobs_;
 };
 
 }  // namespace kyanite::server

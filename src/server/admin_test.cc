@@ -23,10 +23,11 @@ Answer ask(Admin& admin, std::string_view method, std::string_view path) {
 }
 
 Task<std::optional<std::string>> healthy() { co_return std::nullopt; }
+std::string no_jobs() { return "none\n"; }
 
 TEST(Admin, HealthFollowsTheCheck) {
   std::optional<std::string> problem;
-  Admin admin([&]() -> Task<std::optional<std::string>> { co_return problem; }, {});
+  Admin admin([&]() -> Task<std::optional<std::string>> { co_return problem; }, {}, no_jobs);
   EXPECT_EQ(ask(admin, "GET", "/healthz").status, 200);
   problem = "the disk is gone";
   const Answer answer = ask(admin, "GET", "/healthz");
@@ -36,15 +37,23 @@ TEST(Admin, HealthFollowsTheCheck) {
 
 TEST(Admin, MetricsOfAllSourcesInOrder) {
   Admin admin(healthy,
-              {[](std::string& out) { out += "a 1\n"; }, [](std::string& out) { out += "b 2\n"; }});
+              {[](std::string& out) { out += "a 1\n"; }, [](std::string& out) { out += "b 2\n"; }},
+              no_jobs);
   EXPECT_EQ(ask(admin, "GET", "/metrics").body, "a 1\nb 2\n");
   const Answer head = ask(admin, "HEAD", "/metrics");
   EXPECT_EQ(head.body, "");
   EXPECT_EQ(head.announced, 8u);
 }
 
+TEST(Admin, ShowsTheJobs) {
+  Admin admin(healthy, {}, no_jobs);
+  const Answer answer = ask(admin, "GET", "/jobs");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "none\n");
+}
+
 TEST(Admin, RefusesTheRest) {
-  Admin admin(healthy, {});
+  Admin admin(healthy, {}, no_jobs);
   EXPECT_EQ(ask(admin, "GET", "/").status, 404);
   EXPECT_EQ(ask(admin, "GET", "/metrics/").status, 404);
   EXPECT_EQ(ask(admin, "POST", "/metrics").status, 405);

@@ -14,13 +14,14 @@
 #include "blob/website.h"
 #include "file/service.h"
 #include "front/front.h"
+#include "jobs/runner.h"
 #include "net/client.h"
 #include "net/server.h"
 #include "os/descriptors.h"
 #include "queue/service.h"
 #include "server/admin.h"
-#include "server/background.h"
 #include "server/connection_limits.h"
+#include "server/job_table.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
 #include "server/settings.h"
@@ -33,8 +34,6 @@ namespace {
 
 // How long requests in flight may take to finish once the server is told to stop.
 constexpr std::chrono::seconds kDrainGrace{10};
-
-constexpr std::chrono::seconds kTendInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
@@ -115,6 +114,17 @@ int fail(const std::string& why) {
   return EXIT_FAILURE;
 }
 
+// What the services do that no request waits for.
+std::unique_ptr<jobs::Schedule> make_schedule(service::Context& context,
+                                              const std::vector<std::unique_ptr<Hosted>>& hosted) {
+  std::vector<std::string> accounts;
+  for (const auto& [name, account] : context.accounts.all()) accounts.push_back(name);
+  auto schedule =
+      std::make_unique<jobs::Schedule>(context.store, context.clock, std::move(accounts));
+  for (const auto& each : hosted) schedule->add(each->service->make_jobs(context));
+  return schedule;
+}
+
 // Opens every listener. What was opened before an error is closed with the server.
 Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
                                                      std::vector<std::unique_ptr<Hosted>>& hosted,
@@ -184,6 +194,7 @@ int run(const Settings& settings) {
     if (listener == Listener::kWeb && !options[listener].named) continue;
     hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
+  const auto schedule = make_schedule(context, hosted);
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(
@@ -204,7 +215,13 @@ int run(const Settings& settings) {
             services.reserve(hosted.size());
             for (const auto& service : hosted) services.push_back(&service->metrics);
             front::Metrics::write(out, services);
-          }});
+          },
+          [&](std::string& out) { append_job_metrics(out, schedule->status()); }},
+      [&] {
+        auto jobs = schedule->status();
+        if (opened->engine != nullptr) jobs.push_back(sweep_status(opened->engine->metrics()));
+        return job_table(jobs);
+      });
 
   auto started = listen_all(server, settings, hosted, *admin, limits.admin);
   if (!started) return fail(started.error());
@@ -214,9 +231,7 @@ int run(const Settings& settings) {
     context.endpoints.add(*hosted[i]->service, where.host, (*started)[i].endpoint.port);
   }
   server.start();
-  const Background tending(kTendInterval, [&]() -> Task<void> {
-    for (const auto& service : hosted) co_await service->service->tend(context);
-  });
+  const jobs::Runner runner(*schedule, clock);
   for (const std::string& notice : notices(options, kServed)) log_warning(notice);
   warn_of_forgeable_tokens(settings);
   flush_log();  // What is said of the start is said before it.
@@ -229,6 +244,7 @@ int run(const Settings& settings) {
     flush_log();
     _exit(128 + signal);
   }).detach();
+  schedule->stop();
   (*client)->stop();
   server.drain_and_stop(kDrainGrace);
   return EXIT_SUCCESS;

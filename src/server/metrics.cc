@@ -36,12 +36,22 @@ uint64_t open_files() {
 
 const int64_t kProcessStart = SystemClock().now().unix_seconds();
 
+void append_type(std::string& out, std::string_view name, MetricKind kind) {
+  out.append("# TYPE ").append(name);
+  out.append(kind == MetricKind::kCounter ? " counter\n" : " gauge\n");
+}
+
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6f", seconds);
+  return text;
+}
+
 }  // namespace
 
 void append_metric(std::string& out, std::string_view name, MetricKind kind,
                    std::string_view value) {
-  out.append("# TYPE ").append(name);
-  out.append(kind == MetricKind::kCounter ? " counter\n" : " gauge\n");
+  append_type(out, name, kind);
   out.append(name).append(" ").append(value).append("\n");
 }
 
@@ -50,9 +60,7 @@ void append_metric(std::string& out, std::string_view name, MetricKind kind, uin
 }
 
 void append_metric(std::string& out, std::string_view name, MetricKind kind, double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6f", value);
-  append_metric(out, name, kind, std::string_view(text));
+  append_metric(out, name, kind, std::string_view(seconds_text(value)));
 }
 
 void append_process_metrics(std::string& out) {
@@ -125,6 +133,29 @@ void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
   gauge("kyanite_engine_extent_dead_bytes", metrics.dead_bytes);
   gauge("kyanite_engine_sweep_extents_left", metrics.sweep_extents_left);
   gauge("kyanite_engine_last_sweep_seconds", metrics.last_sweep_seconds);
+}
+
+void append_job_metrics(std::string& out, const std::vector<jobs::Status>& jobs) {
+  const auto each = [&](std::string_view name, MetricKind kind, auto value_of) {
+    append_type(out, name, kind);
+    for (const auto& job : jobs)
+      out.append(name).append("{job=\"").append(job.name).append("\"} ").append(value_of(job)) +=
+          '\n';
+  };
+  const auto count = [&](std::string_view name, MetricKind kind, uint64_t jobs::Status::*value) {
+    each(name, kind, [&](const jobs::Status& job) { return std::to_string(job.*value); });
+  };
+  count("kyanite_job_steps_total", MetricKind::kCounter, &jobs::Status::steps);
+  count("kyanite_job_rounds_total", MetricKind::kCounter, &jobs::Status::rounds);
+  count("kyanite_job_looked_total", MetricKind::kCounter, &jobs::Status::looked);
+  count("kyanite_job_changed_total", MetricKind::kCounter, &jobs::Status::changed);
+  count("kyanite_job_failures_total", MetricKind::kCounter, &jobs::Status::failures);
+  each("kyanite_job_seconds_total", MetricKind::kCounter,
+       [](const jobs::Status& job) { return seconds_text(job.seconds); });
+  count("kyanite_job_open_rounds", MetricKind::kGauge, &jobs::Status::open_rounds);
+  each("kyanite_job_last_end_seconds", MetricKind::kGauge, [](const jobs::Status& job) {
+    return std::to_string(job.last_end.set() ? job.last_end.unix_seconds() : 0);
+  });
 }
 
 }  // namespace kyanite::server

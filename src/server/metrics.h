@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/metrics.h"
+#include "jobs/schedule.h"
 #include "net/client.h"
 #include "net/server.h"
 
@@ -24,5 +26,6 @@ void append_process_metrics(std::string& out);
 void append_net_metrics(std::string& out, const net::Metrics& metrics);
 void append_client_metrics(std::string& out, const net::ClientMetrics& metrics);
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics);
+void append_job_metrics(std::string& out, const std::vector<jobs::Status>& jobs);
 
 }  // namespace kyanite::server

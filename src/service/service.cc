@@ -1,5 +1,6 @@
 #include "service/service.h"
 
+#include "jobs/job.h"
 #include "wire/date.h"
 #include "wire/readable.h"
 #include "wire/version.h"
@@ -22,5 +23,7 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   reply.header("Content-Type", "application/xml");
   reply.body = xml.take();
 }
+
+std::vector<jobs::Job> Service::make_jobs(Context&) const { return {}; }
 
 }  // namespace kyanite::service

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "auth/caller.h"
 #include "base/task.h"
@@ -10,6 +11,9 @@
 #include "service/operation.h"
 #include "wire/error.h"
 
+namespace kyanite::jobs {
+struct Job;
+}
 namespace kyanite::transfer {
 class Sources;
 }
@@ -31,9 +35,9 @@ class Service {
   virtual Task<wire::Result<auth::Acl>> acl(Call& call) const = 0;
   // Its objects as sources of copies into other services; null where it has none.
   virtual const transfer::Sources* sources() const { return nullptr; }
-  // Work that no request waits for (removing what expired or was deleted): a bounded amount a call,
-  // one call at a time, about once a second.
-  virtual Task<void> tend(Context&) const { co_return; }
+  // Its work that no request waits for: removing what expired or was deleted, say. The jobs use the
+  // context and the service.
+  virtual std::vector<jobs::Job> make_jobs(Context& context) const;
 };
 
 }  // namespace kyanite::service

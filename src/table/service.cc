@@ -1,6 +1,5 @@
 #include "table/service.h"
 
-#include "base/log.h"
 #include "lifetime/dead_spaces.h"
 #include "lifetime/directory.h"
 #include "table/address.h"
@@ -14,10 +13,6 @@
 namespace kyanite::table {
 
 using service::Call;
-
-namespace {
-constexpr uint64_t kRecordsPerCleaning = 10'000;  // of one account, a call
-}
 
 std::span<const service::Operation> TableService::operations() const { return table::operations(); }
 
@@ -57,12 +52,10 @@ Task<wire::Result<auth::Acl>> TableService::acl(Call& call) const {
   co_return acl;
 }
 
-Task<void> TableService::tend(service::Context& context) const {
-  for (const auto& [name, account] : context.accounts.all()) {
-    auto cleaned = co_await lifetime::clean_dead_spaces(
-        context.store, name, lifetime::kDeadTablesFamily, kRecordsPerCleaning, context.clock.now());
-    if (!cleaned) log_warning(std::string("table: cleaning: ") + describe(cleaned.error()));
-  }
+std::vector<jobs::Job> TableService::make_jobs(service::Context&) const {
+  std::vector<jobs::Job> jobs;
+  jobs.push_back(lifetime::clean_spaces_job("dead-tables", lifetime::kDeadTablesFamily));
+  return jobs;
 }
 
 }  // namespace kyanite::table

@@ -14,8 +14,7 @@ class TableService final : public service::Service {
   void render(const service::Call& call, const wire::Error& error,
               http::Reply& reply) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
-  // Removes what deleted tables left behind.
-  Task<void> tend(service::Context& context) const override;
+  std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 };
 
 }  // namespace kyanite::table

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "http/fetch.h"
 #include "http/url.h"
+#include "jobs/walk.h"
 #include "lifetime/directory.h"
 #include "service/storage.h"
 #include "store/fields.h"
@@ -64,7 +65,8 @@ Task<store::Result<void>> CopyRunner::note(store::Store& store, const std::strin
 
 void CopyRunner::submit(service::Context& context, std::string account, PendingCopy copy) {
   MutexLock lock(mutex_);
-  if (stopping_ || !known_.insert(copy.id).second) return;
+  if (stopping_ || waiting_.size() == kMostWaiting) return;
+  if (!known_.insert(copy.id).second) return;
   waiting_.push_back({&context, std::move(account), std::move(copy)});
   if (idle_ >= waiting_.size() || threads_.size() == kAtOnce) {
     wake_.notify_one();
@@ -80,12 +82,12 @@ void CopyRunner::work() {
     wake_.wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
     --idle_;
     if (stopping_) return;
-    const Job job = std::move(waiting_.front());
+    const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    RunLoop::run(run(*job.context, job.account, job.copy));
+    RunLoop::run(run(*next.context, next.account, next.copy));
     lock.lock();
-    known_.erase(job.copy.id);
+    known_.erase(next.copy.id);
   }
 }
 
@@ -156,28 +158,10 @@ Task<store::Result<bool>> CopyRunner::fetch(service::Context& context, const std
   co_return true;
 }
 
-Task<void> CopyRunner::resume(service::Context& context) {
-  for (const auto& [account, keys] : context.accounts.all()) {
-    auto copies = co_await list_notes(context.store, account);
-    if (!copies) {
-      log_warning(std::string("pending copies: ") + store::describe(copies.error()));
-      continue;
-    }
-    for (auto& copy : *copies) {
-      // A fresh note of this run may precede its object by a moment.
-      if (copy.runner != id_ ||
-          after_seconds(copy.started, kRetryAfterSeconds) <= context.clock.now()) {
-        submit(context, account, std::move(copy));
-      }
-    }
-  }
-}
-
-Task<store::Result<std::vector<PendingCopy>>> CopyRunner::list_notes(
-    store::Store& store, const std::string& account) const {
+Task<store::Result<bool>> CopyRunner::resume(jobs::Step& step, service::Context& context) {
   std::vector<PendingCopy> copies;
-  const auto range = store::Range::family(lifetime::directory_space(account), notes_);
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
     auto record = cursor.record();
     if (!record) return record.error();
     auto copy = store::decode<PendingCopy>((*record)->value);
@@ -185,9 +169,26 @@ Task<store::Result<std::vector<PendingCopy>>> CopyRunner::list_notes(
     copies.push_back(std::move(*copy));
     return true;
   };
-  auto listed = co_await store::scan(store, range, see);
-  if (!listed) co_return listed.error();
-  co_return std::move(copies);
+  std::vector<store::Range> notes(
+      1, store::Range::family(lifetime::directory_space(step.account()), notes_));
+  std::string next = step.cursor;
+  auto at_end = co_await jobs::walk(step, std::move(notes), next, see);
+  if (!at_end) co_return at_end;
+  step.cursor = std::move(next);
+  for (auto& copy : copies) {
+    // A fresh note of this run may precede its object by a moment.
+    if (copy.runner != id_ || after_seconds(copy.started, kRetryAfterSeconds) <= step.now())
+      submit(context, step.account(), std::move(copy));
+  }
+  co_return at_end;
+}
+
+jobs::Job CopyRunner::resume_job(std::string name, service::Context& context) {
+  constexpr int64_t kRestSeconds = 5;
+  return {
+      std::move(name), kRestSeconds, {.looks = kMostWaiting}, [this, &context](jobs::Step& step) {
+        return resume(step, context);
+      }};
 }
 
 }  // namespace kyanite::transfer

@@ -18,6 +18,7 @@
 #include "base/task.h"
 #include "content/content.h"
 #include "http/message.h"
+#include "jobs/job.h"
 #include "service/call.h"
 #include "store/store.h"
 
@@ -65,6 +66,7 @@ class CopyDestinations {
 class CopyRunner {
  public:
   static constexpr size_t kAtOnce = 8;  // Further copies wait for their turn.
+  static constexpr size_t kMostWaiting = 1'000;
   // A copy of this run of the server that could not be fetched for the moment is tried again, at
   // the earliest this long after it was begun.
   static constexpr int64_t kRetryAfterSeconds = 30;
@@ -86,15 +88,16 @@ class CopyRunner {
   Task<store::Result<void>> note(store::Store& store, const std::string& account,
                                  PendingCopy& copy);
 
-  // Runs the copy, unless that is being done already. The context must outlive this.
+  // Runs the copy, unless that is being done already. When too many wait it is left to the job. The
+  // context must outlive this.
   void submit(service::Context& context, std::string account, PendingCopy copy);
 
-  // Takes up the copies that an earlier run of the server left pending, and those to be tried
-  // again.
-  Task<void> resume(service::Context& context);
+  // The job that takes up the copies that an earlier run of the server left pending, and those to
+  // be tried again. It uses this and the context.
+  jobs::Job resume_job(std::string name, service::Context& context);
 
  private:
-  struct Job {
+  struct Waiting {
     service::Context* context;
     std::string account;
     PendingCopy copy;
@@ -107,8 +110,7 @@ class CopyRunner {
                                   const PendingCopy& copy);
   Task<store::Result<void>> write_note(store::Store& store, const std::string& account,
                                        const std::string& id, store::RecordPtr record) const;
-  Task<store::Result<std::vector<PendingCopy>>> list_notes(store::Store& store,
-                                                           const std::string& account) const;
+  Task<store::Result<bool>> resume(jobs::Step& step, service::Context& context);
 
   const CopyDestinations& destinations_;
   const store::Family notes_;
@@ -116,7 +118,7 @@ class CopyRunner {
   std::atomic<bool> stopping_{false};
   Mutex mutex_;
   ConditionVariable wake_;
-  std::deque<Job> waiting_ GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
   std::set<std::string> known_ GUARDED_BY(mutex_);  // Ids of copies that wait or run.
   size_t idle_ GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_;  // Added to with the mutex held, until stopping_.

@@ -67,7 +67,9 @@ TEST(PendingCopies, FailAfterTwoWeeks) {
   around.clock.advance_seconds(CopyRunner::kMaxSeconds);
   {
     CopyRunner runner(destination, kNotes);
-    RunLoop::run(runner.resume(around.context));
+    const auto job = runner.resume_job("copies", around.context);
+    jobs::Step step(around.memory, around.clock, "account");
+    EXPECT_TRUE(*RunLoop::run(job.run(step)));
     EXPECT_EQ(destination.ended.get_future().get(),
               "500 OperationCancelled \"The copy is pending for too long.\"");
   }

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "content/content.h"
+#include "jobs/walk.h"
 #include "store/fields.h"
 #include "store/stored.h"
 #include "tree/records.h"
@@ -24,55 +25,83 @@ Generation until_of(const store::Key& key) {
   return row.size() < 8 ? 0 : read_be64(row.data() + row.size() - 8);
 }
 
-// States that no snapshot shows, up to `most`.
-Task<store::Result<std::vector<Former>>> list_unseen(store::Store& store, store::SpaceId space,
-                                                     const ShareState& state, uint64_t most) {
+// How far the walk through a share has come. It is over only if nothing was done with snapshots
+// since it began.
+struct Walked {
+  std::string began;  // the share's state then, as it is stored
+  std::string key;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, began);
+    io(2, key);
+  }
+};
+
+// Snapshots only come later than all former states, so what none shows none will ever show.
+Task<store::Result<void>> remove_state(jobs::Step& step, const Former& former) {
+  store::Commit commit;
+  commit.expect(former.key, former.record);
+  commit.remove(former.key);
+  const content::Place place{former.key.space(), kSharePartition};
+  auto removed = co_await content::remove(step.store(), commit, place, former.entry.content);
+  if (!removed) co_return removed.error();
+  auto done = co_await step.store().commit(std::move(commit));
+  if (done) step.count_changes();
+  if (!done && done.error() != store::Error::kConflict) co_return done.error();
+  co_return store::Result<void>();
+}
+
+// A portion of the states that no snapshot shows.
+Task<store::Result<bool>> remove_portion(jobs::Step& step, store::SpaceId space,
+                                         const ShareState& state, std::string& key) {
   std::vector<Former> unseen;
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
     auto record = cursor.record();
     if (!record) return record.error();
     auto entry = store::decode<Entry>((*record)->value);
     if (!entry) return store::Error::kCorrupt;
-    auto key = store::Key::from_bytes(std::string(cursor.key()));
-    if (!state.shows(entry->generation, until_of(key)))
-      unseen.push_back({std::move(key), *record, std::move(*entry)});
-    return unseen.size() < most;
+    auto found = store::Key::from_bytes(std::string(cursor.key()));
+    if (!state.shows(entry->generation, until_of(found)))
+      unseen.push_back({std::move(found), *record, std::move(*entry)});
+    return unseen.size() < step.changes_left();
   };
-  auto listed = co_await store::scan(store, store::Range::family(space, kFormer), see);
-  if (!listed) co_return listed.error();
-  co_return std::move(unseen);
+  std::vector<store::Range> former(1, store::Range::family(space, kFormer));
+  std::string next = key;
+  auto at_end = co_await jobs::walk(step, std::move(former), next, see);
+  if (!at_end) co_return at_end;
+  for (const auto& each : unseen) {
+    if (auto removed = co_await remove_state(step, each); !removed) co_return removed.error();
+    if (!step.in_time()) co_return false;
+  }
+  key = std::move(next);
+  co_return at_end;
 }
 
 }  // namespace
 
-Task<store::Result<void>> purge_former(store::Store& store, store::SpaceId space, uint64_t most) {
-  auto record = co_await store.get(state_key(space));
+Task<store::Result<bool>> remove_unseen_states(jobs::Step& step, std::string, store::SpaceId space,
+                                               std::string& key) {
+  auto record = co_await step.store().get(state_key(space));
   if (!record) co_return record.error();
-  if (*record == nullptr) co_return store::Result<void>();
+  if (*record == nullptr) co_return true;
   auto state = store::decode<ShareState>((*record)->value);
   if (!state) co_return store::Error::kCorrupt;
-  if (!state->purge) co_return store::Result<void>();
-  auto unseen = co_await list_unseen(store, space, *state, most);
-  if (!unseen) co_return unseen.error();
-  // Snapshots only come later than all former states, so what none shows none will ever show.
-  for (const auto& former : *unseen) {
-    store::Commit commit;
-    commit.expect(former.key, former.record);
-    commit.remove(former.key);
-    auto removed =
-        co_await content::remove(store, commit, {space, kSharePartition}, former.entry.content);
-    if (!removed) co_return removed.error();
-    auto done = co_await store.commit(std::move(commit));
-    if (!done && done.error() != store::Error::kConflict) co_return done.error();
-  }
-  if (unseen->size() == most) co_return store::Result<void>();
+  if (!state->purge) co_return true;
+  auto walked = store::decode<Walked>(key).value_or(Walked());
+  if (walked.began != (*record)->value) walked = {(*record)->value, {}};
+  auto at_end = co_await remove_portion(step, space, *state, walked.key);
+  key = store::encode(walked);
+  if (!at_end || !*at_end) co_return at_end;
   store::Commit commit;
   state->purge = false;
   commit.expect(state_key(space), *record);
   commit.put(state_key(space), store::to_record(*state));
-  auto done = co_await store.commit(std::move(commit));
-  if (!done && done.error() != store::Error::kConflict) co_return done.error();
-  co_return store::Result<void>();
+  auto done = co_await step.store().commit(std::move(commit));
+  // A snapshot came or went meanwhile: once more.
+  if (!done && done.error() == store::Error::kConflict) co_return false;
+  if (!done) co_return done.error();
+  co_return true;
 }
 
 }  // namespace kyanite::tree

@@ -4,6 +4,7 @@
 
 #include "tree/former.h"
 #include "tree/test_support.h"
+#include "jobs/test_support.h"
 
 namespace kyanite::tree {
 namespace {
@@ -161,7 +162,11 @@ TEST_F(Trees, SnapshotsShowWhatWas) {
       state.forget_snapshot(generation);
       return true;
     });
-    EXPECT_TRUE(RunLoop::run(purge_former(store, files.tree.space, 100)).ok());
+    const jobs::Job job{.name = "former",
+                        .run = [&](jobs::Step& step) {
+                          return remove_unseen_states(step, "share", files.tree.space, step.cursor);
+                        }};
+    RunLoop::run(jobs::run_round(job, store, files.clock));
   };
   forget(first);
   EXPECT_EQ(count_former(), 1u);

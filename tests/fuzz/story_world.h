@@ -25,6 +25,7 @@
 #include "fuzz/story_script.h"
 #include "http/fetch.h"
 #include "http/parser.h"
+#include "jobs/schedule.h"
 #include "lifetime/directory.h"
 #include "queue/service.h"
 #include "service/gate.h"
@@ -105,7 +106,7 @@ class ScriptFetcher final : public http::Fetcher {
 
 // Every record of the store that a client can come to know of, cheap to keep and to compare:
 // records are shared and never change. Left out is what may run ahead of the truth and is corrected
-// when it is met: entries of the index of tags and notes of pending copies.
+// when it is met: entries of the index of tags, notes of pending copies and cursors of jobs.
 using Picture = std::vector<std::pair<std::string, store::RecordPtr>>;
 
 inline bool same(const Picture& a, const Picture& b) {
@@ -124,6 +125,7 @@ class World {
     keeps.deletion_window_s = 30;
     context_.settings.set(std::string(kOther), keeps);
     for (auto& hosted : hosted_) {
+      schedule_.add(hosted.service->make_jobs(context_));
       if (hosted.letter != 'w') context_.endpoints.add(*hosted.service, "127.0.0.1", hosted.port);
     }
   }
@@ -194,9 +196,11 @@ class World {
       Hosted('t', 10002, std::make_unique<table::TableService>(), *this),
       Hosted('f', 10004, std::make_unique<file::FileService>(), *this),
       Hosted('w', 10005, std::make_unique<blob::WebsiteService>(), *this)};
+  jobs::Schedule schedule_{store_, clock_, {std::string(kAccount), std::string(kOther)}};
 };
 
 inline bool World::may_run_ahead(const store::Key& key) {
+  if (key.space() == jobs::kCursorSpace) return true;
   for (const std::string_view account : {kAccount, kOther}) {
     if (key.space() == lifetime::directory_space("tags/" + std::string(account))) return true;
     if (key.space() == lifetime::directory_space(account) &&
@@ -223,7 +227,7 @@ inline Picture World::picture() {
 
 inline void World::wait(int64_t seconds) {
   clock_.advance_seconds(seconds);
-  for (auto& hosted : hosted_) RunLoop::run(hosted.service->tend(context_));
+  RunLoop::run(schedule_.run_due());
 }
 
 // Of the latest answer that has it.

@@ -1,17 +1,16 @@
-#include "queue/sweeper.h"
+#include "queue/expired_messages.h"
 
-#include <algorithm>
-
-#include "lifetime/directory.h"
+#include "jobs/schedule.h"
+#include "jobs/test_support.h"
 #include "queue/records.h"
 #include "queue/test_support.h"
 
 namespace kyanite::queue {
 namespace {
 
-class SweeperTest : public testing::Test {
+class ExpiredMessages : public testing::Test {
  protected:
-  SweeperTest() {
+  ExpiredMessages() {
     test.around.accounts = auth::Accounts({{"account", {}}, {"another", {}}});
     test.create();
   }
@@ -28,25 +27,16 @@ class SweeperTest : public testing::Test {
     EXPECT_TRUE(counted);
     return found;
   }
-  // Sweeps until the end is reached.
-  uint64_t sweep_all() {
-    uint64_t removed = 0;
-    for (bool around = false; !around;) {
-      auto swept = RunLoop::run(
-          sweeper.sweep(test.around.memory, test.around.accounts, test.around.clock.now()));
-      EXPECT_TRUE(swept);
-      EXPECT_LE(swept->looked_at, Sweeper::kMostLookedAt);
-      removed += swept->removed;
-      around = swept->around;
-    }
-    return removed;
+  // A whole round; how many messages went.
+  uint64_t remove_expired() {
+    return RunLoop::run(jobs::run_round(job, test.around.memory, test.around.clock));
   }
 
   TestService test;
-  Sweeper sweeper{test.service.indexes()};
+  jobs::Job job = remove_expired_job(test.service.indexes());
 };
 
-TEST_F(SweeperTest, RemovesTheExpiredAndNothingElse) {
+TEST_F(ExpiredMessages, RemovesTheExpiredAndNothingElse) {
   test.put("short", "messagettl=10");
   test.put(std::string(kMaxInlineText + 1, 'x'), "messagettl=10");
   test.put("taken", "messagettl=10");
@@ -54,30 +44,33 @@ TEST_F(SweeperTest, RemovesTheExpiredAndNothingElse) {
   test.put("long", "messagettl=100");
   test.put("forever", "messagettl=-1");
   EXPECT_EQ(stored(), 6u);
-  EXPECT_EQ(sweep_all(), 0u);
+  EXPECT_EQ(remove_expired(), 0u);
   test.around.clock.advance_seconds(10);
-  EXPECT_EQ(sweep_all(), 3u);
+  EXPECT_EQ(remove_expired(), 3u);
   EXPECT_EQ(stored(), 2u);
   EXPECT_EQ(test.get("numofmessages=32").messages().size(), 2u);
 }
 
-TEST_F(SweeperTest, GoesOnWhereItStopped) {
-  for (uint64_t i = 0; i < Sweeper::kMostLookedAt + 500; ++i) test.put("x");
+TEST_F(ExpiredMessages, GoesOnWhereItStopped) {
+  job.budget.looks = 20;
+  for (int i = 0; i < 50; ++i) test.put("x");
   test.put("last", "messagettl=700000");
   test.send({"PUT", "more"});
   const std::string body = TestService::document("x");
   test.send({"POST", "more/messages", "messagettl=1", body});
   test.around.clock.advance_seconds(1);
-  EXPECT_EQ(sweep_all(), 1u);
+  EXPECT_EQ(remove_expired(), 1u);
 }
 
-TEST_F(SweeperTest, TendingCleansUpAfterClearedAndDeletedQueues) {
+TEST_F(ExpiredMessages, ClearedAndDeletedQueuesAreCleaned) {
   for (int i = 0; i < 10; ++i) test.put("x");
   test.send({"DELETE", "jobs/messages"});
   test.put("y");
   test.send({"DELETE", "jobs"});
   EXPECT_EQ(stored(), 11u);
-  RunLoop::run(test.service.tend(test.around.context));
+  jobs::Schedule schedule(test.around.memory, test.around.clock, {"account"});
+  schedule.add(test.service.make_jobs(test.around.context));
+  RunLoop::run(schedule.run_due());
   EXPECT_EQ(stored(), 0u);
 }
 
