@@ -17,13 +17,15 @@ Outcome abort_copy_blob(Call& call) {
   if (!id) co_return id.error();
   auto checks = decode_checks(call, kAborts);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    if (auto aborted = transfer::abort(call, *id, blob->copy); !aborted) return aborted.error();
-    touch(call, *blob);
-    return http::Reply(204);
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    auto aborted = transfer::abort(call, *id, change.blob->copy);
+    if (!aborted) return aborted.error();
+    touch(call, *change.blob);
+    return {};
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  co_return http::Reply(204);
 }
 
 }  // namespace kyanite::blob

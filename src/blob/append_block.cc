@@ -51,29 +51,29 @@ wire::Error append_error(concurrency::AppendError error) {
 Outcome append_uploaded(Call& call, const Checks& checks, const Uploaded& uploaded) {
   auto conditions = decode_append_conditions(call);
   if (!conditions) co_return conditions.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> wire::Result<http::Reply> {
-    if (blob->type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
-    if (blob->sealed) return wire::Error(Code::kBlobIsSealed);
-    if (blob->committed_blocks >= kMaxAppendBlocks)
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    Blob& blob = *change.blob;
+    if (blob.type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
+    if (blob.sealed) return wire::Error(Code::kBlobIsSealed);
+    if (blob.committed_blocks >= kMaxAppendBlocks)
       return wire::Error(Code::kBlockCountExceedsLimit);
-    const uint64_t offset = blob->content.length;
-    auto allowed = concurrency::check_append(*conditions, offset, uploaded.length);
+    auto allowed = concurrency::check_append(*conditions, blob.content.length, uploaded.length);
     if (!allowed) return append_error(allowed.error());
-    const content::Place place{space, call.target.object};
-    content::append(commit, place, blob->content, uploaded.pieces);
-    ++blob->committed_blocks;
-    touch(call, *blob);
-    http::Reply reply(201);
-    encode_changed(reply, blob->changed);
-    encode_hash(reply, uploaded);
-    reply.header("x-ms-blob-append-offset", offset);
-    reply.header("x-ms-blob-committed-block-count", blob->committed_blocks);
-    encode_encrypted(reply, checks.key);
-    encode_structured(reply, uploaded);
-    return reply;
+    content::append(change.commit, change.place, blob.content, uploaded.pieces);
+    ++blob.committed_blocks;
+    touch(call, blob);
+    return {};
   };
-  co_return co_await change_blob(call, checks, edit);
+  auto changed = co_await change_blob(call, checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_changed(reply, changed->changed);
+  encode_hash(reply, uploaded);
+  reply.header("x-ms-blob-append-offset", changed->content.length - uploaded.length);
+  reply.header("x-ms-blob-committed-block-count", changed->committed_blocks);
+  encode_encrypted(reply, checks.key);
+  encode_structured(reply, uploaded);
+  co_return reply;
 }
 
 namespace {
@@ -92,9 +92,7 @@ Outcome append_block(Call& call) {
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
   if (names_impossible_time(*checks)) co_return wire::Error(Code::kOutOfRangeInput);
-  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded = co_await receive_body(call, max_append_bytes(call.version), Md5::kWhenSent,
-                                        cipher_of(checks->key));
+  auto uploaded = co_await receive_upload(call, *checks, max_append_bytes(call.version));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
   co_return co_await append_uploaded(call, *checks, *uploaded);
@@ -105,21 +103,23 @@ Outcome append_blob_seal(Call& call) {
   if (!conditions) co_return conditions.error();
   auto checks = decode_checks(call, kChanges);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    if (blob->type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
-    auto allowed = concurrency::check_append({conditions->position, {}}, blob->content.length, 0);
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    Blob& blob = *change.blob;
+    if (blob.type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
+    auto allowed = concurrency::check_append({conditions->position, {}}, blob.content.length, 0);
     if (!allowed) return append_error(allowed.error());
-    if (!blob->sealed) {
-      blob->sealed = true;
-      touch(call, *blob);
+    if (!blob.sealed) {
+      blob.sealed = true;
+      touch(call, blob);
     }
-    http::Reply reply(200);
-    encode_changed(reply, blob->changed);
-    reply.header("x-ms-blob-sealed", "true");
-    return reply;
+    return {};
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  encode_changed(reply, changed->changed);
+  reply.header("x-ms-blob-sealed", "true");
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

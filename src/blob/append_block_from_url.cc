@@ -12,12 +12,9 @@ Outcome append_block_from_url(Call& call) {
   if (!range) co_return range.error();
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
-  auto destination = co_await check_destination(call, *checks);
-  if (!destination) co_return destination.error();
   const Wanted wanted{.range = *range, .most = max_append_bytes(call.version), .key = checks->key};
-  auto taken = co_await take_source(call, CopyFamily::kPart, wanted);
+  auto taken = co_await take_upload(call, *checks, CopyFamily::kPart, wanted);
   if (!taken) co_return taken.error();
-  if (destination->postponed) co_return *destination->postponed;
   if (taken->uploaded.length == 0)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));
   co_return co_await append_uploaded(call, *checks, taken->uploaded);

@@ -199,18 +199,16 @@ void touch_new_version(const Call& call, Blob& blob) {
   if (call.settings().blob_versioning) blob.version = blob.changed;
 }
 
-Task<wire::Result<Change>> begin_change(Call& call, const Checks& checks, store::SpaceId space,
-                                        store::Commit& commit) {
-  const auto key = head_key(call, space);
+Task<wire::Result<void>> begin_change(Call& call, const Checks& checks, Change& change) {
+  const auto key = head_key(change.place);
   auto loaded = co_await service::load<Blob>(call, key);
   if (!loaded) co_return loaded.error();
-  Change change;
-  change.space = space;
+  change.found = std::move(loaded->record);
   change.before = std::move(loaded->value);
   if (change.before && is_visible(*change.before, call.now)) change.blob = change.before;
-  commit.expect(key, std::move(loaded->record));
+  change.commit.expect(key, change.found);
   if (looks_for_uncommitted(checks.rules, change.blob)) {
-    auto found = co_await find_uncommitted(call, space, commit);
+    auto found = co_await find_uncommitted(call, change.place.space, change.commit);
     if (!found) co_return found.error();
     if (!change.blob) change.uncommitted = std::move(*found);
   }
@@ -219,23 +217,22 @@ Task<wire::Result<Change>> begin_change(Call& call, const Checks& checks, store:
   if (!passed) co_return passed.error();
   change.is_uncommitted = change.uncommitted && checks.rules.sees_uncommitted;
   if (change.is_uncommitted) change.blob = change.uncommitted->as_blob();
-  co_return std::move(change);
+  co_return wire::Result<void>();
 }
 
-Task<wire::Result<void>> finish_change(Call& call, const Checks& checks, Change& change,
-                                       store::Commit& commit) {
-  auto& [space, before, blob, uncommitted, is_uncommitted] = change;
+Task<wire::Result<void>> finish_change(Call& call, const Checks& checks, Change& change) {
+  auto& [place, commit, found, before, blob, uncommitted, is_uncommitted] = change;
   // A lease that was taken before there was more than blocks goes on.
   if (uncommitted && blob && !is_uncommitted) {
     blob->lease = uncommitted->lease;
     concurrency::on_write(blob->lease, call.now);
   }
-  auto settling = is_uncommitted ? settle_uncommitted(call, space, *uncommitted, blob, commit)
-                                 : settle(call, space, checks.rules.keep, before, blob, commit);
+  auto settling = is_uncommitted ? settle_uncommitted(call, place.space, *uncommitted, blob, commit)
+                                 : settle(call, checks.rules.keep, change);
   auto settled = co_await std::move(settling);
   if (!settled) co_return settled.error();
   if (const Tags had = before ? before->tags : Tags(); blob && gains_tags(had, blob->tags)) {
-    auto indexed = co_await index_tags(call, space, had, blob->tags, commit);
+    auto indexed = co_await index_tags(call, place.space, had, blob->tags, commit);
     if (!indexed) co_return indexed.error();
   }
   co_return wire::Result<void>();

@@ -133,16 +133,6 @@ void encode_state(http::Reply& reply, const Blob& blob);
 Task<wire::Result<Time>> free_instant(service::Call& call, store::SpaceId space,
                                       std::string (*row)(Time), Time first);
 
-// Adds a former state to the commit, which must not be in the place of another one.
-void put_former(const service::Call& call, store::SpaceId space, std::string_view row,
-                const Blob& blob, store::Commit& commit);
-
-// Adds to the commit what becomes of `before` when the blob becomes `after` (nothing: deleted).
-// Writes the head itself.
-Task<wire::Result<void>> settle(service::Call& call, store::SpaceId space, Keep keep,
-                                const std::optional<Blob>& before, std::optional<Blob> after,
-                                store::Commit& commit);
-
 // Whether blocks that wait to be committed concern an operation that found this blob.
 inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>& blob) {
   return rules.operation == concurrency::Operation::kCreate || (rules.sees_uncommitted && !blob);
@@ -150,46 +140,55 @@ inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>&
 
 // One attempt at a change, between what was found and what is to be.
 struct Change {
-  store::SpaceId space = 0;
-  std::optional<Blob> before;              // As it is stored, visible or not.
+  Change(content::Place at, store::Commit& to) : place(at), commit(to) {}
+
+  content::Place place;                    // Where the blob is: its container's space, its name.
+  store::Commit& commit;                   // Content may be added to it.
+  store::RecordPtr found;                  // The head as it is stored; null: none.
+  std::optional<Blob> before;              // The same decoded, visible or not.
   std::optional<Blob> blob;                // What requests see of it; edited.
   std::optional<Uncommitted> uncommitted;  // Where there is no blob but blocks that wait,
   bool is_uncommitted = false;             // and where they are the blob to this operation.
+
+  // What the commit expects of the head: for reads of what it names.
+  store::Guard head() const { return {head_key(place), found}; }
 };
 // Reads and checks what the request addresses.
-Task<wire::Result<Change>> begin_change(service::Call& call, const Checks& checks,
-                                        store::SpaceId space, store::Commit& commit);
+Task<wire::Result<void>> begin_change(service::Call& call, const Checks& checks, Change& change);
 // Adds to the commit what follows from the edit: what becomes of the former state, leases, the
 // index of tags.
-Task<wire::Result<void>> finish_change(service::Call& call, const Checks& checks, Change& change,
-                                       store::Commit& commit);
+Task<wire::Result<void>> finish_change(service::Call& call, const Checks& checks, Change& change);
 
-template <class Decided, class Edit>
-Task<Decided> change_blob_by(service::Call& call, const Checks& checks, Edit edit) {
+// Adds a former state to the commit, which must not be in the place of another one.
+void put_former(Change& change, std::string_view row, const Blob& blob);
+
+// Adds to the commit what becomes of the blob as it was before, now that it is another or deleted.
+// Writes the head itself.
+Task<wire::Result<void>> settle(service::Call& call, Keep keep, Change& change);
+
+// Read, decide, commit for one blob. What it gains of tags is indexed. After the checks
+// `edit(Change&)` changes, creates or clears the blob, may add content to the commit, and returns a
+// wire::Result<void> or a Task of one. It may be called again after a conflict. The result is the
+// blob as it is stored now, for the reply; an empty one where it was cleared.
+template <class Edit>
+Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
   if (auto base = require_base(call); !base) co_return base.error();
   const auto space = co_await load_space(call);
   if (!space) co_return space.error();
-  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
-    auto change = co_await begin_change(call, checks, *space, attempt.commit);
-    if (!change) co_return change.error();
-    Decided decided = co_await service::decided(edit(change->blob, *space, attempt.commit));
-    if (!decided) co_return std::move(decided);
-    auto finished = co_await finish_change(call, checks, *change, attempt.commit);
-    if (!finished) co_return finished.error();
-    co_return std::move(decided);
+  const content::Place place{*space, call.target.object};
+  std::optional<Change> change;
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
+    change.emplace(place, attempt.commit);
+    auto begun = co_await begin_change(call, checks, *change);
+    if (!begun) co_return begun.error();
+    auto edited = co_await service::decided(edit(*change));
+    if (!edited) co_return edited.error();
+    co_return co_await finish_change(call, checks, *change);
   };
-  co_return co_await store::transact(call, head_key(call, *space), decide);
-}
-
-// Read, decide, commit for one blob. What it gains of tags is indexed. After the checks
-// `edit(std::optional<Blob>&, store::SpaceId, store::Commit&)` changes, creates or clears the blob,
-// may add content to the commit, and returns what came of it, a wire::Result or a Task of one. It
-// may be called again after a conflict.
-template <class Edit>
-auto change_blob(service::Call& call, const Checks& checks, Edit edit) {
-  using Returned = decltype(edit(std::declval<std::optional<Blob>&>(), store::SpaceId(),
-                                 std::declval<store::Commit&>()));
-  return change_blob_by<service::Decided<Returned>>(call, checks, std::move(edit));
+  auto changed = co_await store::transact(call, head_key(place), decide);
+  if (!changed) co_return changed.error();
+  if (!change->blob) co_return Blob();
+  co_return std::move(*change->blob);
 }
 
 // The headers that Get Blob and Get Blob Properties share.

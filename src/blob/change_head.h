@@ -10,18 +10,17 @@
 
 namespace kyanite::blob {
 
-// `edit(Blob&)` returns what came of it as a wire::Result. It may be called again after a conflict.
+// `edit(Blob&)` changes it and returns a wire::Result<void>. It may be called again after a
+// conflict. The result is the head as it is stored now.
 template <class Edit>
-auto change_head(service::Call& call, const Checks& checks, Edit edit)
-    -> Task<decltype(edit(std::declval<Blob&>()))> {
-  using Decided = decltype(edit(std::declval<Blob&>()));
-  auto decide = [&](store::Attempt& attempt) -> Task<Decided> {
+Task<wire::Result<Blob>> change_head(service::Call& call, const Checks& checks, Edit edit) {
+  Blob blob;
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     auto found = co_await find_blob(call);
     if (!found) co_return found.error();
-    Blob blob = *found->blob;
+    blob = *found->blob;
     if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
-    Decided decided = edit(blob);
-    if (!decided) co_return std::move(decided);
+    if (auto edited = edit(blob); !edited) co_return edited.error();
     const auto key = head_key(call, found->space, found->row);
     attempt.commit.expect(key, found->record);
     attempt.commit.put(key, service::to_record(blob));
@@ -30,9 +29,11 @@ auto change_head(service::Call& call, const Checks& checks, Edit edit)
       auto indexed = co_await index_tags(call, found->space, had, blob.tags, attempt.commit);
       if (!indexed) co_return indexed.error();
     }
-    co_return std::move(decided);
+    co_return wire::Result<void>();
   };
-  co_return co_await store::transact(call, decide);
+  auto changed = co_await store::transact(call, decide);
+  if (!changed) co_return changed.error();
+  co_return std::move(blob);
 }
 
 }  // namespace kyanite::blob

@@ -3,6 +3,7 @@
 
 #include "base/task.h"
 #include "blob/records.h"
+#include "concurrency/etag.h"
 #include "concurrency/lease.h"
 #include "headers/changed.h"
 #include "headers/conditions.h"
@@ -25,24 +26,26 @@ Task<wire::Result<Container>> load_container(service::Call& call);
 // right.
 Task<wire::Result<Container>> read_container(service::Call& call);
 
-// Read, decide, commit for operations on an existing container. Checks the lease id and the
-// conditions, then runs `edit(Container&) -> wire::Result<http::Reply>`, which may be called again
-// after a conflict.
+// Read, decide, commit for operations that change an existing container. Checks the lease id and
+// the conditions, then runs `edit(Container&)`, which may be called again after a conflict. Returns
+// when the container was changed: its ETag and Last-Modified.
 template <class Edit>
-Task<wire::Result<http::Reply>> update_container(service::Call& call,
-                                                 concurrency::ConditionSet accepts, Edit edit) {
+Task<wire::Result<Time>> update_container(service::Call& call, concurrency::ConditionSet accepts,
+                                          Edit edit) {
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   auto asked = headers::decode_conditions(call, concurrency::Operation::kUpdate, accepts);
   if (!asked) co_return asked.error();
-  auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+  auto decide = [&](std::optional<Container>& container) -> wire::Result<Time> {
     if (!container) return wire::Error(wire::Code::kContainerNotFound);
     auto use = concurrency::check_lease_use(container->lease, *lease_id,
                                             concurrency::LeaseUse::kShared, call.now);
     if (!use) return headers::lease_use_error(use.error(), headers::Leased::kContainer);
     auto met = headers::check_conditions(*asked, {.exists = true, .changed = container->changed});
     if (!met) return met.error();
-    return edit(*container);
+    edit(*container);
+    container->changed = concurrency::next_modified(call.now, container->changed);
+    return container->changed;
   };
   co_return co_await service::update<Container>(call, container_key(call), decide);
 }

@@ -86,13 +86,12 @@ Blob make_copy(const Call& call, const Order& order, const Source& source,
 }
 
 // Gives the copy the content of the source. kConflict when the source has changed meanwhile.
-Task<store::Result<void>> share_content(Call& call, const Source& source, store::SpaceId space,
-                                        Blob& blob, store::Commit& commit) {
-  const content::Place to{space, call.target.object};
+Task<store::Result<void>> share_content(Call& call, const Source& source, Change& change) {
+  Blob& blob = *change.blob;
   const Blob& from = *source.found.blob;
   const store::Guard head = source.head();
-  auto copied = co_await content::copy(call.store(), commit, source.place(), from.content, to, head,
-                                       call.deadline);
+  auto copied = co_await content::copy(call.store(), change.commit, source.place(), from.content,
+                                       change.place, head, call.deadline);
   if (!copied) co_return copied.error();
   blob.content = *copied;
   if (from.type != BlobType::kBlock || from.committed_blocks == 0) co_return store::Result<void>();
@@ -101,32 +100,34 @@ Task<store::Result<void>> share_content(Call& call, const Source& source, store:
       co_await call.store().get(block_list_key(place.space, place.partition, from.content.id));
   if (!list) co_return list.error();
   if (*list == nullptr) co_return store::Error::kConflict;
-  commit.put(block_list_key(space, call.target.object, blob.content.id), *list);
+  const auto& [space, name] = change.place;
+  change.commit.put(block_list_key(space, name, blob.content.id), *list);
   co_return store::Result<void>();
 }
 
-// One attempt; `changed` tells that the source was changed while it was copied.
+// One attempt; `source_changed` tells that the source was changed while it was copied.
 Outcome copy_local(Call& call, const Checks& checks, const Order& order, const Source& source,
-                   bool& changed) {
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, source.found.blob->type); !allowed)
+                   bool& source_changed) {
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    if (auto allowed = check_overwrite(call, change.blob, source.found.blob->type); !allowed)
       co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    Blob copy = make_copy(call, order, source, blob);
-    if (auto shared = co_await share_content(call, source, space, copy, commit); !shared) {
-      changed = shared.error() == store::Error::kConflict;
-      if (changed) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
+    auto dropped = co_await drop_blocks(call, change.place.space, change.commit);
+    if (!dropped) co_return dropped.error();
+    change.blob = make_copy(call, order, source, change.blob);
+    if (auto shared = co_await share_content(call, source, change); !shared) {
+      source_changed = shared.error() == store::Error::kConflict;
+      if (source_changed)
+        co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
       co_return service::storage_error(shared.error());
     }
-    http::Reply reply(call.version >= wire::kAsynchronousCopies ? 202 : 201);
-    encode_state(reply, copy);
-    if (call.version >= wire::kAsynchronousCopies) encode_copy_started(reply, copy.copy);
-    blob = std::move(copy);
-    co_return reply;
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, checks, edit);
+  auto changed = co_await change_blob(call, checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(call.version >= wire::kAsynchronousCopies ? 202 : 201);
+  encode_state(reply, *changed);
+  if (call.version >= wire::kAsynchronousCopies) encode_copy_started(reply, changed->copy);
+  co_return reply;
 }
 
 }  // namespace

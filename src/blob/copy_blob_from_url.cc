@@ -25,38 +25,34 @@ Outcome copy_blob_from_url(Call& call) {
   if (!copies_tags) co_return copies_tags.error();
   auto checks = decode_checks(call, kCopies);
   if (!checks) co_return checks.error();
-  auto destination = co_await check_destination(call, *checks);
-  if (!destination) co_return destination.error();
   const Wanted wanted{.most = kMaxBytes, .tags = *copies_tags};
-  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
+  auto taken = co_await take_upload(call, *checks, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
-  if (destination->postponed) co_return *destination->postponed;
   if (taken->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidSourceBlobType);
   fresh->http = taken->http;
   if (fresh->metadata.empty()) fresh->metadata = taken->metadata;
   if (*copies_tags) fresh->tags = taken->tags;
 
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
-      co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
-    blob->content = content::put(commit, {space, call.target.object}, taken->uploaded.pieces);
-    blob->copy.id = random_uuid();
-    blob->copy.source = taken->url;
-    blob->copy.status = CopyStatus::kSuccess;
-    blob->copy.copied = blob->copy.total = taken->uploaded.length;
-    blob->copy.completed = call.now;
-    http::Reply reply(202);
-    encode_state(reply, *blob);
-    encode_copy_started(reply, blob->copy);
-    encode_hash(reply, taken->uploaded);
-    reply.header("x-ms-request-server-encrypted", "true");
-    co_return reply;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto replaced = co_await replace_blob(call, change, BlobType::kBlock, *fresh);
+    if (!replaced) co_return replaced.error();
+    change.blob->content = content::put(change.commit, change.place, taken->uploaded.pieces);
+    Copy& copy = change.blob->copy;
+    copy.id = random_uuid();
+    copy.source = taken->url;
+    copy.status = CopyStatus::kSuccess;
+    copy.copied = copy.total = taken->uploaded.length;
+    copy.completed = call.now;
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(202);
+  encode_state(reply, *changed);
+  encode_copy_started(reply, changed->copy);
+  encode_hash(reply, taken->uploaded);
+  reply.header("x-ms-request-server-encrypted", "true");
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -82,27 +82,25 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
   note.object = call.target.object;
   auto& runner = static_cast<const BlobService&>(*call.service).copy_runner();
 
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
-      co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    note.space = space;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto replaced = co_await replace_blob(call, change, BlobType::kBlock, fresh);
+    if (!replaced) co_return replaced.error();
+    note.space = change.place.space;
     auto noted = co_await runner.note(call.store(), call.target.account, note);
     if (!noted) co_return service::storage_error(noted.error());
-    blob = make_blob(call, BlobType::kBlock, fresh, blob);
-    blob->copy.id = note.id;
-    blob->copy.source = source.url;
-    blob->copy.status = CopyStatus::kPending;
-    blob->copy.total = source.fetched->length().value_or(0);
-    http::Reply reply(202);
-    encode_state(reply, *blob);
-    encode_copy_started(reply, blob->copy);
-    co_return reply;
+    Copy& copy = change.blob->copy;
+    copy.id = note.id;
+    copy.source = source.url;
+    copy.status = CopyStatus::kPending;
+    copy.total = source.fetched->length().value_or(0);
+    co_return wire::Result<void>();
   };
-  auto reply = co_await change_blob(call, checks, edit);
-  if (reply) runner.submit(call.context, call.target.account, std::move(note));
+  auto changed = co_await change_blob(call, checks, edit);
+  if (!changed) co_return changed.error();
+  runner.submit(call.context, call.target.account, std::move(note));
+  http::Reply reply(202);
+  encode_state(reply, *changed);
+  encode_copy_started(reply, changed->copy);
   co_return reply;
 }
 

@@ -271,4 +271,13 @@ Task<wire::Result<Destination>> check_destination(Call& call, const Checks& chec
   co_return early.error();
 }
 
+Task<wire::Result<Taken>> take_upload(Call& call, const Checks& checks, CopyFamily family,
+                                      const Wanted& wanted) {
+  auto destination = co_await check_destination(call, checks);
+  if (!destination) co_return destination.error();
+  auto taken = co_await take_source(call, family, wanted);
+  if (taken && destination->postponed) co_return *destination->postponed;
+  co_return std::move(taken);
+}
+
 }  // namespace kyanite::blob

@@ -108,4 +108,9 @@ struct Destination {
 };
 Task<wire::Result<Destination>> check_destination(service::Call& call, const Checks& checks);
 
+// receive_upload() for what comes from a source: looks at the destination, takes the wanted bytes,
+// and gives the error that was postponed for that.
+Task<wire::Result<Taken>> take_upload(service::Call& call, const Checks& checks, CopyFamily family,
+                                      const Wanted& wanted);
+
 }  // namespace kyanite::blob

@@ -17,7 +17,7 @@ Outcome create_container(service::Call& call) {
   if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  auto make = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+  auto make = [&](std::optional<Container>& container) -> wire::Result<Time> {
     if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
     container.emplace();
     container->space = lifetime::new_space();
@@ -25,13 +25,15 @@ Outcome create_container(service::Call& call) {
     container->changed = call.now;
     container->metadata = *metadata;
     container->public_access = *access;
-    http::Reply reply(201);
-    encode_changed(reply, container->changed);
-    return reply;
+    return container->changed;
   };
-  co_return co_await lifetime::create_named<Container>(call, lifetime::kContainerGraves,
-                                                       container_key(call),
-                                                       wire::Code::kContainerBeingDeleted, make);
+  auto created = co_await lifetime::create_named<Container>(
+      call, lifetime::kContainerGraves, container_key(call), wire::Code::kContainerBeingDeleted,
+      make);
+  if (!created) co_return created.error();
+  http::Reply reply(201);
+  encode_changed(reply, *created);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -189,19 +189,20 @@ Outcome delete_blob(Call& call) {
     if (*snapshots != Snapshots::kNotNamed) co_return base.error();
     co_return co_await delete_former(call, *checks, *tier_conditions, retention);
   }
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Task<wire::Result<void>> {
-    if (auto met = check_tier_conditions(*tier_conditions, *blob); !met) co_return met.error();
-    auto heads = co_await list_snapshots(call, space);
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto met = check_tier_conditions(*tier_conditions, *change.blob);
+    if (!met) co_return met.error();
+    auto heads = co_await list_snapshots(call, change.place.space);
     if (!heads) co_return heads.error();
     if (*snapshots == Snapshots::kNotNamed && !heads->empty())
       co_return wire::Error(Code::kSnapshotsPresent);
-    auto deleted = co_await delete_heads(call, space, std::move(*heads), retention, commit);
+    auto deleted = co_await delete_heads(call, change.place.space, std::move(*heads), retention,
+                                         change.commit);
     if (!deleted) co_return deleted.error();
     if (*snapshots != Snapshots::kOnly) {
       // Held blobs stay where they are, even where a version would keep their state.
-      if (auto allowed = check_deletable(call, *blob); !allowed) co_return allowed.error();
-      blob.reset();
+      if (auto allowed = check_deletable(call, *change.blob); !allowed) co_return allowed.error();
+      change.blob.reset();
     }
     co_return wire::Result<void>();
   };

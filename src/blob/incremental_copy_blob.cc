@@ -72,13 +72,13 @@ Blob make_copy(const Call& call, const Source& source, const std::optional<Blob>
 
 // The content of the source for the blob and once more for the snapshot of it, as pages of the blob
 // itself may be written in place.
-Task<store::Result<void>> share_twice(Call& call, const Source& source, store::SpaceId space,
-                                      Blob& blob, Blob& snapshot, store::Commit& commit) {
-  const content::Place to{space, call.target.object};
+Task<store::Result<void>> share_twice(Call& call, const Source& source, Change& change,
+                                      Blob& snapshot) {
   const store::Guard head = source.head();
-  for (Blob* each : {&blob, &snapshot}) {
-    auto copied = co_await content::copy(call.store(), commit, source.place(),
-                                         source.found.blob->content, to, head, call.deadline);
+  for (Blob* each : {&*change.blob, &snapshot}) {
+    auto copied =
+        co_await content::copy(call.store(), change.commit, source.place(),
+                               source.found.blob->content, change.place, head, call.deadline);
     if (!copied) co_return copied.error();
     each->content = *copied;
   }
@@ -87,34 +87,35 @@ Task<store::Result<void>> share_twice(Call& call, const Source& source, store::S
 
 // One attempt; `gone` tells that the source went while it was copied.
 Outcome copy_snapshot(Call& call, const Checks& checks, const Source& source, bool& gone) {
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    std::optional<Blob>& blob = change.blob;
     if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)
       co_return allowed.error();
     if (blob) {
       if (auto possible = check_former(*blob, source); !possible) co_return possible.error();
     }
     const Time last = blob ? blob->snapshot_taken : Time();
-    const auto instant = co_await free_instant(call, space, snapshot_row,
+    const auto instant = co_await free_instant(call, change.place.space, snapshot_row,
                                                concurrency::next_modified(call.now, last));
     if (!instant) co_return instant.error();
-    Blob copy = make_copy(call, source, blob, *instant);
-    Blob snapshot = copy;
+    blob = make_copy(call, source, blob, *instant);
+    Blob snapshot = *blob;
     snapshot.lease = {};
     // The snapshot that is copied from never changes; it can only be gone.
-    if (auto shared = co_await share_twice(call, source, space, copy, snapshot, commit); !shared) {
+    if (auto shared = co_await share_twice(call, source, change, snapshot); !shared) {
       gone = shared.error() == store::Error::kConflict;
       if (gone) co_return wire::Error(Code::kServerBusy);  // To be opened again, not here.
       co_return service::storage_error(shared.error());
     }
-    put_former(call, space, snapshot_row(*instant), snapshot, commit);
-    http::Reply reply(202);
-    encode_state(reply, copy);
-    encode_copy_started(reply, copy.copy);
-    blob = std::move(copy);
-    co_return reply;
+    put_former(change, snapshot_row(*instant), snapshot);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, checks, edit);
+  auto changed = co_await change_blob(call, checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(202);
+  encode_state(reply, *changed);
+  encode_copy_started(reply, changed->copy);
+  co_return reply;
 }
 
 }  // namespace

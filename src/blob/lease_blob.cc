@@ -17,16 +17,22 @@ Outcome lease_blob(service::Call& call) {
   auto checks = decode_checks(call, kLeases);
   if (!checks) co_return checks.error();
   checks->lease_id.reset();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    if (blob->copy.status == CopyStatus::kPending)
+  int32_t seconds = 0;  // until a broken lease is over
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    Blob& blob = *change.blob;
+    if (blob.copy.status == CopyStatus::kPending)
       return wire::Error(wire::Code::kPendingCopyOperation);
-    auto reply =
-        headers::apply_lease_action(*action, blob->lease, concurrency::kBlobLeaseRules, call.now);
-    if (reply) encode_changed(*reply, blob->changed);
-    return reply;
+    auto applied =
+        headers::apply_lease(*action, blob.lease, concurrency::kBlobLeaseRules, call.now);
+    if (!applied) return applied.error();
+    seconds = *applied;
+    return {};
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply = headers::leased_reply(*action, changed->lease, seconds);
+  encode_changed(reply, changed->changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

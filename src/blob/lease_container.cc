@@ -11,16 +11,24 @@ Outcome lease_container(service::Call& call) {
   auto asked =
       headers::decode_conditions(call, concurrency::Operation::kUpdate, concurrency::kAcceptsDates);
   if (!asked) co_return asked.error();
-  auto decide = [&](std::optional<Container>& container) -> wire::Result<http::Reply> {
+  struct Done {
+    Container container;
+    int32_t seconds;  // until a broken lease is over
+  };
+  auto decide = [&](std::optional<Container>& container) -> wire::Result<Done> {
     if (!container) return wire::Error(wire::Code::kContainerNotFound);
     auto met = headers::check_conditions(*asked, {.exists = true, .changed = container->changed});
     if (!met) return met.error();
-    auto reply = headers::apply_lease_action(*action, container->lease,
-                                             concurrency::kContainerLeaseRules, call.now);
-    if (reply) encode_changed(*reply, container->changed);
-    return reply;
+    auto seconds = headers::apply_lease(*action, container->lease,
+                                        concurrency::kContainerLeaseRules, call.now);
+    if (!seconds) return seconds.error();
+    return Done{*container, *seconds};
   };
-  co_return co_await service::update<Container>(call, container_key(call), decide);
+  auto done = co_await service::update<Container>(call, container_key(call), decide);
+  if (!done) co_return done.error();
+  http::Reply reply = headers::leased_reply(*action, done->container.lease, done->seconds);
+  encode_changed(reply, done->container.changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -135,6 +135,15 @@ wire::Result<void> check_overwrite(const Call& call, const std::optional<Blob>& 
   return {};
 }
 
+Task<wire::Result<void>> replace_blob(Call& call, Change& change, BlobType type,
+                                      const NewBlob& fresh) {
+  if (auto allowed = check_overwrite(call, change.blob, type); !allowed) co_return allowed.error();
+  auto dropped = co_await drop_blocks(call, change.place.space, change.commit);
+  if (!dropped) co_return dropped.error();
+  change.blob = make_blob(call, type, fresh, change.blob);
+  co_return wire::Result<void>();
+}
+
 Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
   if (auto base = require_base(call); !base) co_return base.error();
   auto container = co_await load_container(call);
@@ -149,6 +158,12 @@ Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
     if (*uncommitted) co_return check_uncommitted(call, checks, **uncommitted);
   }
   co_return check_blob(call, checks, loaded->value);
+}
+
+Task<wire::Result<Uploaded>> receive_upload(Call& call, const Checks& checks, uint64_t most,
+                                            Md5 md5) {
+  if (auto early = co_await check_before_body(call, checks); !early) co_return early.error();
+  co_return co_await receive_body(call, most, md5, cipher_of(checks.key));
 }
 
 }  // namespace kyanite::blob

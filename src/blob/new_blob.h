@@ -36,8 +36,18 @@ Blob make_blob(const service::Call& call, BlobType type, const NewBlob& fresh,
 wire::Result<void> check_overwrite(const service::Call& call, const std::optional<Blob>& before,
                                    BlobType type);
 
+// For edits that create or replace a blob: sees that they may, gives up the blocks that wait to be
+// committed, and makes the head, still without content.
+Task<wire::Result<void>> replace_blob(service::Call& call, Change& change, BlobType type,
+                                      const NewBlob& fresh);
+
 // Refuses early what the commit would refuse anyway, before gigabytes are sent for nothing.
 Task<wire::Result<void>> check_before_body(service::Call& call, const Checks& checks);
+
+// The body of a request that writes, at most `most` bytes: looks at the blob first, then receives
+// it, encrypted with the key that the request came with.
+Task<wire::Result<Uploaded>> receive_upload(service::Call& call, const Checks& checks,
+                                            uint64_t most, Md5 md5 = Md5::kWhenSent);
 
 // x-ms-access-tier (or another header) by name; nothing when absent, 400 when unknown.
 wire::Result<std::optional<Tier>> decode_tier(const service::Call& call, std::string_view header);

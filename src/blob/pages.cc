@@ -69,39 +69,40 @@ Outcome write_pages(Call& call, const Checks& checks, Span range, const Uploaded
     pieces = uploaded->pieces;
     for (auto& piece : pieces) piece.offset += range.offset;
   }
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (blob->type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
-    if (blob->copy.incremental)
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    Blob& blob = *change.blob;
+    if (blob.type != BlobType::kPage) co_return wire::Error(Code::kInvalidBlobType);
+    if (blob.copy.incremental)
       co_return wire::Error(Code::kOperationNotAllowedOnIncrementalCopyBlob);
-    if (!concurrency::sequence_conditions_met(*sequence, blob->sequence_number)) {
+    if (!concurrency::sequence_conditions_met(*sequence, blob.sequence_number)) {
       co_return wire::Error(Code::kSequenceNumberConditionNotMet);
     }
-    if (range.offset >= blob->content.length || range.count > blob->content.length - range.offset) {
+    if (range.offset >= blob.content.length || range.count > blob.content.length - range.offset) {
       co_return wire::Error(Code::kInvalidPageRange);
     }
-    const content::Place place{space, call.target.object};
-    auto written = co_await content::overwrite(call.store(), commit, place, blob->content,
-                                               range.offset, range.count, pieces);
+    auto written = co_await content::overwrite(call.store(), change.commit, change.place,
+                                               blob.content, range.offset, range.count, pieces);
     if (!written) co_return service::storage_error(written.error());
-    touch(call, *blob);
+    touch(call, blob);
     // Differences are to snapshots; what is cleared now is cleared after the last one.
-    if (uploaded == nullptr && blob->snapshot_taken.set()) {
-      const int64_t since = std::max(blob->changed.ticks, blob->snapshot_taken.ticks + 1);
-      content::note_cleared(blob->cleared, range.offset, range.offset + range.count,
+    if (uploaded == nullptr && blob.snapshot_taken.set()) {
+      const int64_t since = std::max(blob.changed.ticks, blob.snapshot_taken.ticks + 1);
+      content::note_cleared(blob.cleared, range.offset, range.offset + range.count,
                             static_cast<uint64_t>(since));
     }
-    http::Reply reply(201);
-    encode_changed(reply, blob->changed);
-    reply.header("x-ms-blob-sequence-number", blob->sequence_number);
-    if (uploaded != nullptr) {
-      encode_hash(reply, *uploaded);
-      encode_encrypted(reply, checks.key);
-      encode_structured(reply, *uploaded);
-    }
-    co_return reply;
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, checks, edit);
+  auto changed = co_await change_blob(call, checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_changed(reply, changed->changed);
+  reply.header("x-ms-blob-sequence-number", changed->sequence_number);
+  if (uploaded != nullptr) {
+    encode_hash(reply, *uploaded);
+    encode_encrypted(reply, checks.key);
+    encode_structured(reply, *uploaded);
+  }
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

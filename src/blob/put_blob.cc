@@ -35,36 +35,31 @@ Outcome put_blob(Call& call) {
   rules.needs_online = false;  // What is in the archive can be replaced as a whole.
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
-  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-
-  auto uploaded = co_await receive_body(call, max_blob_bytes(call.version), Md5::kAlways,
-                                        cipher_of(checks->key));
+  auto uploaded =
+      co_await receive_upload(call, *checks, max_blob_bytes(call.version), Md5::kAlways);
   if (!uploaded) co_return uploaded.error();
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded->md5) {
     co_return wire::md5_mismatch(fresh->http.content_md5, uploaded->md5);
   }
   fresh->http.content_md5 = uploaded->md5;
 
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
-      co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
-    const content::Place place{space, call.target.object};
-    blob->content = content::put(commit, place, uploaded->pieces);
-    blob->key_sha256 = key_sha256(checks->key);
-    http::Reply reply(201);
-    encode_state(reply, *blob);
-    reply.header("Content-MD5", base64(uploaded->md5));
-    if (call.version >= wire::kCrc64Replies)
-      reply.header("x-ms-content-crc64", wire::crc64_text(uploaded->crc64));
-    encode_encrypted(reply, checks->key);
-    encode_structured(reply, *uploaded);
-    co_return reply;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto replaced = co_await replace_blob(call, change, BlobType::kBlock, *fresh);
+    if (!replaced) co_return replaced.error();
+    change.blob->content = content::put(change.commit, change.place, uploaded->pieces);
+    change.blob->key_sha256 = key_sha256(checks->key);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_state(reply, *changed);
+  reply.header("Content-MD5", base64(uploaded->md5));
+  if (call.version >= wire::kCrc64Replies)
+    reply.header("x-ms-content-crc64", wire::crc64_text(uploaded->crc64));
+  encode_encrypted(reply, checks->key);
+  encode_structured(reply, *uploaded);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

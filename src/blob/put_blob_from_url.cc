@@ -42,13 +42,10 @@ Outcome put_blob_from_url(Call& call) {
       !equals_ignoring_case(call.headers().get("x-ms-copy-source-blob-properties"), "false");
   auto checks = decode_checks(call, kPuts);
   if (!checks) co_return checks.error();
-  auto destination = co_await check_destination(call, *checks);
-  if (!destination) co_return destination.error();
   const Wanted wanted{
       .most = kMaxBytes, .md5 = Md5::kAlways, .tags = *copies_tags, .key = checks->key};
-  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
+  auto taken = co_await take_upload(call, *checks, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
-  if (destination->postponed) co_return *destination->postponed;
   const Uploaded& uploaded = taken->uploaded;
   if (!fresh->http.content_md5.empty() && fresh->http.content_md5 != uploaded.md5)
     co_return wire::md5_mismatch(fresh->http.content_md5, uploaded.md5);
@@ -57,26 +54,24 @@ Outcome put_blob_from_url(Call& call) {
   if (fresh->metadata.empty() && copies_properties) fresh->metadata = taken->metadata;
   if (*copies_tags) fresh->tags = taken->tags;
 
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
-      co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
-    blob->content = content::put(commit, {space, call.target.object}, uploaded.pieces);
-    blob->key_sha256 = key_sha256(checks->key);
-    http::Reply reply(201);
-    encode_state(reply, *blob);
-    if (call.headers().has("x-ms-source-content-md5")) {
-      reply.header("Content-MD5", base64(uploaded.md5));
-    } else {
-      reply.header("x-ms-content-crc64", wire::crc64_text(uploaded.crc64));
-    }
-    encode_encrypted(reply, checks->key);
-    co_return reply;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto replaced = co_await replace_blob(call, change, BlobType::kBlock, *fresh);
+    if (!replaced) co_return replaced.error();
+    change.blob->content = content::put(change.commit, change.place, uploaded.pieces);
+    change.blob->key_sha256 = key_sha256(checks->key);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_state(reply, *changed);
+  if (call.headers().has("x-ms-source-content-md5")) {
+    reply.header("Content-MD5", base64(uploaded.md5));
+  } else {
+    reply.header("x-ms-content-crc64", wire::crc64_text(uploaded.crc64));
+  }
+  encode_encrypted(reply, checks->key);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -134,9 +134,7 @@ Outcome put_block(Call& call) {
   if (!id) co_return id.error();
   auto checks = decode_checks(call, kStages);
   if (!checks) co_return checks.error();
-  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded = co_await receive_body(call, max_block_bytes(call.version), Md5::kWhenSent,
-                                        cipher_of(checks->key));
+  auto uploaded = co_await receive_upload(call, *checks, max_block_bytes(call.version));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
   if (auto staged = co_await stage_block(call, *checks, *id, uploaded->pieces); !staged)

@@ -15,9 +15,8 @@ Outcome put_block_from_url(Call& call) {
   if (!range) co_return range.error();
   auto checks = decode_checks(call, kStages);
   if (!checks) co_return checks.error();
-  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
   const Wanted wanted{.range = *range, .most = max_block_bytes(call.version), .key = checks->key};
-  auto taken = co_await take_source(call, CopyFamily::kWhole, wanted);
+  auto taken = co_await take_upload(call, *checks, CopyFamily::kWhole, wanted);
   if (!taken) co_return taken.error();
   if (taken->uploaded.length == 0)
     co_return wire::invalid_header("x-ms-source-range", call.headers().get("x-ms-source-range"));

@@ -102,14 +102,15 @@ struct Committed {
   content::Pieces pieces;
 };
 
-Task<wire::Result<Committed>> load_committed(Call& call, store::SpaceId space, const Blob& blob,
-                                             const store::Guard& head) {
+Task<wire::Result<Committed>> load_committed(Call& call, const Change& change) {
+  const Blob& blob = *change.blob;
+  const content::Place& place = change.place;
   Committed committed;
   if (blob.committed_blocks == 0) co_return committed;
   auto list = co_await service::load<BlockList>(
-      call, block_list_key(space, call.target.object, blob.content.id));
+      call, block_list_key(place.space, place.partition, blob.content.id));
   if (!list) co_return list.error();
-  const content::Place place{space, call.target.object};
+  const store::Guard head = change.head();
   auto pieces =
       co_await content::load(call.store(), place, blob.content, 0, blob.content.length, head);
   if (!pieces) co_return service::storage_error(pieces.error());
@@ -205,43 +206,42 @@ Outcome put_block_list(Call& call) {
   auto wanted = parse_block_list(*body);
   if (!wanted) co_return wanted.error();
 
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kBlock); !allowed)
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    if (auto allowed = check_overwrite(call, change.blob, BlobType::kBlock); !allowed)
       co_return allowed.error();
-    auto uncommitted = co_await take_uncommitted(call, space, commit);
+    auto uncommitted = co_await take_uncommitted(call, change.place.space, change.commit);
     if (!uncommitted) co_return uncommitted.error();
     Committed committed;
-    if (blob && needs_committed(*wanted, *uncommitted)) {
-      const store::Guard head = commit.guard_of(head_key(call, space));
-      auto loaded = co_await load_committed(call, space, *blob, head);
+    if (change.blob && needs_committed(*wanted, *uncommitted)) {
+      auto loaded = co_await load_committed(call, change);
       if (!loaded) co_return loaded.error();
       committed = std::move(*loaded);
     }
-    const content::Place place{space, call.target.object};
-    content::Builder builder(commit, place);
+    content::Builder builder(change.commit, change.place);
     auto list = assemble(*wanted, committed, *uncommitted, checks->key, builder);
     if (!list) co_return list.error();
-    blob = make_blob(call, BlobType::kBlock, *fresh, blob);
-    blob->content = builder.finish();
-    blob->committed_blocks = list->blocks.size();
-    blob->key_sha256 = key_sha256(checks->key);
-    if (blob->committed_blocks > 0) {
-      commit.writes.push_back(
-          {block_list_key(space, call.target.object, blob->content.id), service::to_record(*list)});
+    Blob& blob = change.blob.emplace(make_blob(call, BlobType::kBlock, *fresh, change.blob));
+    blob.content = builder.finish();
+    blob.committed_blocks = list->blocks.size();
+    blob.key_sha256 = key_sha256(checks->key);
+    if (blob.committed_blocks > 0) {
+      const auto& [space, name] = change.place;
+      change.commit.put(block_list_key(space, name, blob.content.id), service::to_record(*list));
     }
-    http::Reply reply(201);
-    encode_state(reply, *blob);
-    // read_body() has compared what was sent.
-    if (call.version >= wire::kCrc64Replies && call.headers().get("Content-MD5").empty()) {
-      reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, *body)));
-    } else {
-      reply.header("Content-MD5", base64(transfer::md5(*body)));
-    }
-    encode_encrypted(reply, checks->key);
-    co_return reply;
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_state(reply, *changed);
+  // read_body() has compared what was sent.
+  if (call.version >= wire::kCrc64Replies && call.headers().get("Content-MD5").empty()) {
+    reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, *body)));
+  } else {
+    reply.header("Content-MD5", base64(transfer::md5(*body)));
+  }
+  encode_encrypted(reply, checks->key);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

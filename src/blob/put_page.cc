@@ -13,9 +13,7 @@ Outcome put_page(Call& call) {
   if (range->count > kMaxPageWrite) co_return wire::Error(wire::Code::kRequestBodyTooLarge);
   auto checks = decode_checks(call, kWrites);
   if (!checks) co_return checks.error();
-  if (auto early = co_await check_before_body(call, *checks); !early) co_return early.error();
-  auto uploaded =
-      co_await receive_body(call, kMaxPageWrite, Md5::kWhenSent, cipher_of(checks->key));
+  auto uploaded = co_await receive_upload(call, *checks, kMaxPageWrite);
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length != range->count) {
     co_return wire::invalid_header("Content-Length", call.headers().get("Content-Length"));

@@ -18,23 +18,22 @@ Outcome put_page_blob(service::Call& call) {
     co_return wire::Error(wire::Code::kInvalidInput);
   auto checks = decode_checks(call, kCreates);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (auto allowed = check_overwrite(call, blob, BlobType::kPage); !allowed)
-      co_return allowed.error();
-    if (auto dropped = co_await drop_blocks(call, space, commit); !dropped)
-      co_return dropped.error();
-    blob = make_blob(call, BlobType::kPage, *fresh, blob);
-    blob->content.sparse = true;
-    blob->content.length = *size;
-    blob->sequence_number = sequence_number->value_or(0);
-    blob->key_sha256 = key_sha256(checks->key);
-    http::Reply reply(201);
-    encode_state(reply, *blob);
-    encode_encrypted(reply, checks->key);
-    co_return reply;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    auto replaced = co_await replace_blob(call, change, BlobType::kPage, *fresh);
+    if (!replaced) co_return replaced.error();
+    Blob& blob = *change.blob;
+    blob.content.sparse = true;
+    blob.content.length = *size;
+    blob.sequence_number = sequence_number->value_or(0);
+    blob.key_sha256 = key_sha256(checks->key);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_state(reply, *changed);
+  encode_encrypted(reply, checks->key);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -30,12 +30,9 @@ Outcome put_page_from_url(Call& call) {
   if (auto sequence = decode_sequence_conditions(call); !sequence) co_return sequence.error();
   auto checks = decode_checks(call, kCopiesPages);
   if (!checks) co_return checks.error();
-  auto destination = co_await check_destination(call, *checks);
-  if (!destination) co_return destination.error();
   const Wanted wanted{.range = from, .most = kMaxPageWrite, .key = checks->key};
-  auto taken = co_await take_source(call, CopyFamily::kPart, wanted);
+  auto taken = co_await take_upload(call, *checks, CopyFamily::kPart, wanted);
   if (!taken) co_return taken.error();
-  if (destination->postponed) co_return *destination->postponed;
   if (taken->uploaded.length != range->count)
     co_return source_error(CopyFamily::kPart, Code::kInvalidRange);
   co_return co_await write_pages(call, *checks, *range, &taken->uploaded);

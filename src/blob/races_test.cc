@@ -9,10 +9,7 @@
 #include "blob/blob.h"
 #include "blob/overdue_blobs.h"
 #include "blob/test_support.h"
-#include "content/content.h"
 #include "jobs/test_support.h"
-#include "lifetime/directory.h"
-#include "store/fields.h"
 #include "store/interleaving.h"
 #include "wire/query.h"
 
@@ -50,49 +47,8 @@ struct Race {
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return outcomes;
   }
-  // How many heads the blob has, and how many leaves and lists of blocks no head names.
-  struct Left {
-    size_t heads = 0;
-    size_t unnamed = 0;
-  };
-  Left left() {
-    Left count;
-    auto looked = store.look([&](const store::View& view) -> store::Result<void> {
-      const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
-                           "box");
-      const auto space = store::decode<Container>((*view.get(key))->value)->space;
-      std::set<uint64_t> named;
-      auto heads = view.scan(store::Range::family(space, kHeads));
-      for (; heads->valid(); heads->next(), ++count.heads)
-        named.insert(store::decode<Blob>((*heads->record())->value)->content.id);
-      for (const auto family : {content::kContentFamily, kBlockLists}) {
-        auto rows = view.scan(store::Range::family(space, family));
-        for (; rows->valid(); rows->next()) {
-          const auto row = store::Key::from_bytes(std::string(rows->key()));
-          count.unnamed += named.count(read_be64(row.row().data())) == 0 ? 1 : 0;
-        }
-      }
-      return {};
-    });
-    EXPECT_TRUE(looked.ok());
-    return count;
-  }
-
-  // The rows of uncommitted blocks, each with a blank behind it; that of their mark is empty.
-  std::string block_rows() {
-    std::string rows;
-    auto looked = store.look([&](const store::View& view) -> store::Result<void> {
-      const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
-                           "box");
-      const auto space = store::decode<Container>((*view.get(key))->value)->space;
-      auto cursor = view.scan(store::Range::family(space, kBlocks));
-      for (; cursor->valid(); cursor->next())
-        rows.append(store::Key::from_bytes(std::string(cursor->key())).row()) += ' ';
-      return {};
-    });
-    EXPECT_TRUE(looked.ok());
-    return rows;
-  }
+  TestService::Left left() { return blobs.left(); }
+  std::string block_rows() { return blobs.left().blocks; }
   Task<void> remove_overdue() {
     const jobs::Job job = remove_overdue_job();
     co_await jobs::run_round(job, store, blobs.around.clock);
@@ -301,15 +257,7 @@ TEST(BlobRaces, ThePlaceOfWhatIsKeptIsSoughtNoLongerThanTheRequestMayTake) {
 
 TEST(BlobRaces, SoftDeletedStatesOfOneInstantAreAllThere) {
   Race race;
-  ASSERT_EQ(race.blobs
-                .send({"PUT",
-                       "",
-                       "restype=service&comp=properties",
-                       {},
-                       "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled>"
-                       "<Days>7</Days></DeleteRetentionPolicy></StorageServiceProperties>"})
-                .outcome(),
-            "202");
+  ASSERT_EQ(race.blobs.keep_deleted().outcome(), "202");
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");
     ASSERT_EQ(race.blobs.send(TestService::put("box/blob")).outcome(), "201");

@@ -19,12 +19,14 @@ Outcome restore_container(Call& call) {
   if (!version || version->empty()) co_return wire::missing_header(kVersion);
   // A container comes back under the name it had.
   if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
-  co_return co_await lifetime::restore<Container>(
+  auto edit = [&](Container& container) {
+    return container.changed = concurrency::next_modified(call.now, container.changed);
+  };
+  auto restored = co_await lifetime::restore<Container>(
       call, lifetime::kContainerGraves, container_key(call), *version, Code::kContainerNotFound,
-      Code::kContainerAlreadyExists, [&](Container& container) {
-        container.changed = concurrency::next_modified(call.now, container.changed);
-        return http::Reply(201);
-      });
+      Code::kContainerAlreadyExists, edit);
+  if (!restored) co_return restored.error();
+  co_return http::Reply(201);
 }
 
 }  // namespace kyanite::blob

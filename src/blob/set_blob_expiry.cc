@@ -49,16 +49,17 @@ Outcome set_blob_expiry(Call& call) {
   }
   auto checks = decode_checks(call, kChanges);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    auto expiry = decode_expiry(call, blob->created);
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    auto expiry = decode_expiry(call, change.blob->created);
     if (!expiry) return expiry.error();
-    blob->expires = *expiry;
-    http::Reply reply(200);
-    encode_changed(reply, blob->changed);
-    return reply;
+    change.blob->expires = *expiry;
+    return {};
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  encode_changed(reply, changed->changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

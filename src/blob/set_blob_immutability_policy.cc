@@ -24,28 +24,32 @@ Outcome set_blob_immutability_policy(Call& call) {
   }
   auto checks = decode_checks(call, kPolicies);
   if (!checks) co_return checks.error();
-  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+  auto edit = [&](Blob& blob) -> wire::Result<void> {
     const bool loosens = !policy->locked || policy->until < blob.immutability.until;
     if (blob.immutability.locked && loosens) return wire::Error(Code::kBlobImmutableDueToPolicy);
     blob.immutability = *policy;
-    http::Reply reply(200);
-    reply.header("x-ms-immutability-policy-until-date", wire::http_date(policy->until));
-    reply.header("x-ms-immutability-policy-mode", policy->locked ? "locked" : "unlocked");
-    return reply;
+    return {};
   };
-  co_return co_await change_head(call, *checks, edit);
+  auto changed = co_await change_head(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  reply.header("x-ms-immutability-policy-until-date", wire::http_date(policy->until));
+  reply.header("x-ms-immutability-policy-mode", policy->locked ? "locked" : "unlocked");
+  co_return reply;
 }
 
 Outcome delete_blob_immutability_policy(Call& call) {
   if (auto offered = check_immutability_offered(call); !offered) co_return offered.error();
   auto checks = decode_checks(call, kPolicies);
   if (!checks) co_return checks.error();
-  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+  auto edit = [&](Blob& blob) -> wire::Result<void> {
     if (blob.immutability.locked) return wire::Error(Code::kBlobImmutableDueToPolicy);
     blob.immutability = {};
-    return http::Reply(200);
+    return {};
   };
-  co_return co_await change_head(call, *checks, edit);
+  auto changed = co_await change_head(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  co_return http::Reply(200);
 }
 
 }  // namespace kyanite::blob

@@ -16,14 +16,16 @@ Outcome set_blob_legal_hold(service::Call& call) {
   if (auto offered = check_immutability_offered(call); !offered) co_return offered.error();
   auto checks = decode_checks(call, kPolicies);
   if (!checks) co_return checks.error();
-  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+  auto edit = [&](Blob& blob) -> wire::Result<void> {
     blob.legal_hold = hold;
     blob.legal_hold_ended = !hold;
-    http::Reply reply(200);
-    reply.header(kHeader, hold ? "true" : "false");
-    return reply;
+    return {};
   };
-  co_return co_await change_head(call, *checks, edit);
+  auto changed = co_await change_head(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  reply.header(kHeader, changed->legal_hold ? "true" : "false");
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -11,16 +11,17 @@ Outcome set_blob_metadata(service::Call& call) {
   rules.keep = Keep::kVersion;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId,
-                  store::Commit&) -> wire::Result<http::Reply> {
-    blob->metadata = *metadata;
-    touch_new_version(call, *blob);
-    http::Reply reply(200);
-    encode_state(reply, *blob);
-    encode_encrypted(reply, checks->key);
-    return reply;
+  auto edit = [&](Change& change) -> wire::Result<void> {
+    change.blob->metadata = *metadata;
+    touch_new_version(call, *change.blob);
+    return {};
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  encode_state(reply, *changed);
+  encode_encrypted(reply, checks->key);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

@@ -84,35 +84,36 @@ Outcome set_blob_properties(Call& call) {
   rules.needs_online = true;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (changes->any() && blob->type != BlobType::kPage)
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    Blob& blob = *change.blob;
+    if (changes->any() && blob.type != BlobType::kPage)
       co_return wire::Error(Code::kInvalidBlobType);
-    if (!changes->any() || names_content_headers(call)) blob->http = *properties;
+    if (!changes->any() || names_content_headers(call)) blob.http = *properties;
     if (changes->size) {
-      auto& content = blob->content;
+      auto& content = blob.content;
       if (*changes->size < content.length) {
-        const content::Place place{space, call.target.object};
-        auto cut = co_await content::overwrite(call.store(), commit, place, content, *changes->size,
-                                               content.length - *changes->size, {});
+        auto cut = co_await content::overwrite(call.store(), change.commit, change.place, content,
+                                               *changes->size, content.length - *changes->size, {});
         if (!cut) co_return service::storage_error(cut.error());
       }
       content.length = *changes->size;
     }
     if (changes->action) {
-      auto number = concurrency::apply_sequence_action(*changes->action, blob->sequence_number,
+      auto number = concurrency::apply_sequence_action(*changes->action, blob.sequence_number,
                                                        changes->sequence_number);
       if (!number) co_return sequence_error(number.error());
-      blob->sequence_number = *number;
+      blob.sequence_number = *number;
     }
-    touch(call, *blob);
-    http::Reply reply(200);
-    encode_changed(reply, blob->changed);
-    if (blob->type == BlobType::kPage)
-      reply.header("x-ms-blob-sequence-number", blob->sequence_number);
-    co_return reply;
+    touch(call, blob);
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  encode_changed(reply, changed->changed);
+  if (changed->type == BlobType::kPage)
+    reply.header("x-ms-blob-sequence-number", changed->sequence_number);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

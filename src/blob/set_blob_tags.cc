@@ -22,11 +22,13 @@ Outcome set_blob_tags(service::Call& call) {
   if (!body) co_return body.error();
   auto tags = parse_tags(*body);
   if (!tags) co_return tags.error();
-  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+  auto edit = [&](Blob& blob) -> wire::Result<void> {
     blob.tags = *tags;
-    return http::Reply(204);
+    return {};
   };
-  co_return co_await change_head(call, *checks, edit);
+  auto changed = co_await change_head(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  co_return http::Reply(204);
 }
 
 }  // namespace kyanite::blob

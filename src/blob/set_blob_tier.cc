@@ -25,7 +25,7 @@ Outcome set_blob_tier(Call& call) {
   if (!priority) co_return priority.error();
   auto checks = decode_checks(call, kTiers);
   if (!checks) co_return checks.error();
-  auto edit = [&](Blob& blob) -> wire::Result<http::Reply> {
+  auto edit = [&](Blob& blob) -> wire::Result<void> {
     if (blob.type != BlobType::kBlock) return wire::Error(Code::kInvalidBlobTier);
     if (blob.rehydrate_to != Tier::kInferred && blob.rehydrate_to != **tier)
       return wire::Error(Code::kBlobBeingRehydrated);
@@ -35,13 +35,16 @@ Outcome set_blob_tier(Call& call) {
       blob.rehydrate_to = **tier;
       blob.rehydrate_priority = *priority;
       blob.rehydrated = after_seconds(call.now, call.settings().rehydration_s);
-      return http::Reply(202);
+      return {};
     }
     blob.tier = **tier;
     blob.tier_changed = call.now;
-    return http::Reply(200);
+    return {};
   };
-  co_return co_await change_head(call, *checks, edit);
+  auto changed = co_await change_head(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  // The archive is left later, everything else at once.
+  co_return http::Reply(changed->rehydrate_to != Tier::kInferred ? 202 : 200);
 }
 
 }  // namespace kyanite::blob

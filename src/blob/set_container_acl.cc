@@ -3,7 +3,6 @@
 #include "blob/container.h"
 #include "blob/handlers.h"
 #include "blob/public_access.h"
-#include "concurrency/etag.h"
 #include "transfer/body.h"
 
 namespace kyanite::blob {
@@ -16,16 +15,16 @@ Outcome set_container_acl(service::Call& call) {
   auto policies =
       account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
-  auto edit = [&](Container& container) -> wire::Result<http::Reply> {
+  auto edit = [&](Container& container) {
     container.public_access = *access;
     container.policies.clear();
     for (const auto& policy : *policies) container.policies.push_back({policy});
-    container.changed = concurrency::next_modified(call.now, container.changed);
-    http::Reply reply(200);
-    encode_changed(reply, container.changed);
-    return reply;
   };
-  co_return co_await update_container(call, concurrency::kAcceptsDates, edit);
+  auto changed = co_await update_container(call, concurrency::kAcceptsDates, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  encode_changed(reply, *changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

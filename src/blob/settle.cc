@@ -22,11 +22,10 @@ Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::str
   co_return service::storage_error(store::Error::kConflict);
 }
 
-void put_former(const Call& call, store::SpaceId space, std::string_view row, const Blob& blob,
-                store::Commit& commit) {
-  const auto key = head_key(call, space, row);
-  commit.expect_absent(key);
-  commit.put(key, service::to_record(blob));
+void put_former(Change& change, std::string_view row, const Blob& blob) {
+  const auto key = head_key(change.place, row);
+  change.commit.expect_absent(key);
+  change.commit.put(key, service::to_record(blob));
 }
 
 namespace {
@@ -38,106 +37,101 @@ Blob former(const Blob& before) {
   return blob;
 }
 
+bool has_same_content(const Change& change) {
+  return change.before && change.blob && change.before->content.id == change.blob->content.id;
+}
+
 // Two heads of one content: both name it, unless it is written in place. Then the former state gets
 // a list of pieces of its own.
-Task<wire::Result<void>> part(Call& call, store::SpaceId space, Blob& past, Blob& after,
-                              store::Commit& commit) {
+Task<wire::Result<void>> part(Call& call, Change& change, Blob& past) {
   if (!past.content.sparse) {
-    past.content_shared = after.content_shared = true;
+    past.content_shared = change.blob->content_shared = true;
     co_return wire::Result<void>();
   }
-  const content::Place place{space, call.target.object};
-  const store::Guard head = commit.guard_of(head_key(call, space));
-  auto copied =
-      co_await content::copy(call.store(), commit, place, past.content, place, head, call.deadline);
+  const store::Guard head = change.head();
+  auto copied = co_await content::copy(call.store(), change.commit, change.place, past.content,
+                                       change.place, head, call.deadline);
   if (!copied) co_return service::storage_error(copied.error());
   past.content = *copied;
   co_return wire::Result<void>();
 }
 
 // A soft-deleted blob whose name is taken by a new one lives on among the deleted snapshots.
-Task<wire::Result<void>> keep_deleted(Call& call, store::SpaceId space, const Blob& before,
-                                      store::Commit& commit) {
-  const auto instant = co_await free_instant(call, space, snapshot_row, before.deleted);
+Task<wire::Result<void>> keep_deleted(Call& call, Change& change) {
+  const Blob& before = *change.before;
+  const auto instant =
+      co_await free_instant(call, change.place.space, snapshot_row, before.deleted);
   if (!instant) co_return instant.error();
-  put_former(call, space, snapshot_row(*instant), former(before), commit);
+  put_former(change, snapshot_row(*instant), former(before));
   co_return wire::Result<void>();
 }
 
-Task<wire::Result<void>> keep_version(Call& call, store::SpaceId space, const Blob& before,
-                                      std::optional<Blob>& after, store::Commit& commit) {
-  Blob past = former(before);
+Task<wire::Result<void>> keep_version(Call& call, Change& change) {
+  Blob past = former(*change.before);
   if (!past.version.set()) {
     // Nobody was told an id yet.
-    const auto version = co_await free_instant(call, space, version_row, before.changed);
+    const auto version = co_await free_instant(call, change.place.space, version_row, past.changed);
     if (!version) co_return version.error();
     past.version = *version;
   }
-  if (after && before.content.id == after->content.id) {
-    if (auto parted = co_await part(call, space, past, *after, commit); !parted)
-      co_return parted.error();
+  if (has_same_content(change)) {
+    if (auto parted = co_await part(call, change, past); !parted) co_return parted.error();
   }
-  put_former(call, space, version_row(past.version), past, commit);
+  put_former(change, version_row(past.version), past);
   co_return wire::Result<void>();
 }
 
 // Where soft delete is on; else false.
-Task<wire::Result<bool>> keep_soft_deleted(Call& call, store::SpaceId space, const Blob& before,
-                                           std::optional<Blob>& after, store::Commit& commit) {
+Task<wire::Result<bool>> keep_soft_deleted(Call& call, Change& change) {
   auto properties = co_await account::load_properties(call);
   if (!properties) co_return properties.error();
   const auto& retention = (*properties)->delete_retention;
   if (!retention.enabled) co_return false;
-  Blob past = former(before);
-  if (after && before.content.id == after->content.id) {
-    if (auto parted = co_await part(call, space, past, *after, commit); !parted)
-      co_return parted.error();
+  Blob past = former(*change.before);
+  if (has_same_content(change)) {
+    if (auto parted = co_await part(call, change, past); !parted) co_return parted.error();
   }
   past.deleted = call.now;
   past.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
-  if (after) {
-    put_former(call, space, snapshot_row(call.now), past, commit);
+  if (change.blob) {
+    put_former(change, snapshot_row(call.now), past);
   } else {
-    commit.put(head_key(call, space), service::to_record(past));
+    change.commit.put(head_key(change.place), service::to_record(past));
   }
   co_return true;
 }
 
 }  // namespace
 
-Task<wire::Result<void>> settle(Call& call, store::SpaceId space, Keep keep,
-                                const std::optional<Blob>& before, std::optional<Blob> after,
-                                store::Commit& commit) {
+Task<wire::Result<void>> settle(Call& call, Keep keep, Change& change) {
+  const std::optional<Blob>& before = change.before;
+  const std::optional<Blob>& after = change.blob;
   bool kept = false;
   if (before && before->deleted.set()) {
     if (after) {
-      if (auto lives = co_await keep_deleted(call, space, *before, commit); !lives)
-        co_return lives.error();
+      if (auto lives = co_await keep_deleted(call, change); !lives) co_return lives.error();
     }
     kept = after.has_value();
   } else if (before && keep != Keep::kNothing && call.settings().blob_versioning) {
-    if (auto version = co_await keep_version(call, space, *before, after, commit); !version)
-      co_return version.error();
+    if (auto version = co_await keep_version(call, change); !version) co_return version.error();
     kept = true;
   } else if (before && keep == Keep::kState) {
-    auto soft = co_await keep_soft_deleted(call, space, *before, after, commit);
+    auto soft = co_await keep_soft_deleted(call, change);
     if (!soft) co_return soft.error();
     kept = *soft;
     if (kept && !after) co_return wire::Result<void>();  // The head stays, as deleted.
   }
   // A version's id is its own once it is told, whatever the clock said when others got theirs.
   if (after && after->version.set() && (!before || before->version != after->version))
-    commit.expect_absent(head_key(call, space, version_row(after->version)));
-  const bool same_content = before && after && before->content.id == after->content.id;
-  if (before && !kept && !same_content) {
+    change.commit.expect_absent(head_key(change.place, version_row(after->version)));
+  if (before && !kept && !has_same_content(change)) {
     std::vector<Head> leaving;
     leaving.push_back({{}, nullptr, *before});
-    const content::Place place{space, call.target.object};
-    auto removed = co_await remove_heads(call.store(), place, leaving, commit);
+    auto removed = co_await remove_heads(call.store(), change.place, leaving, change.commit);
     if (!removed) co_return service::storage_error(removed.error());
   }
   // The last write to a key wins.
-  commit.put(head_key(call, space), after ? service::to_record(*after) : nullptr);
+  change.commit.put(head_key(change.place), after ? service::to_record(*after) : nullptr);
   co_return wire::Result<void>();
 }
 

@@ -27,46 +27,50 @@ Outcome snapshot_blob(service::Call& call) {
   if (!metadata) co_return metadata.error();
   auto checks = decode_checks(call, kSnapshots);
   if (!checks) co_return checks.error();
-  auto edit = [&](std::optional<Blob>& blob, store::SpaceId space,
-                  store::Commit& commit) -> Outcome {
-    if (blob->copy.status == CopyStatus::kPending)
+  Time snapshot_changed;
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    Blob& blob = *change.blob;
+    if (blob.copy.status == CopyStatus::kPending)
       co_return wire::Error(wire::Code::kPendingCopyOperation);
     // Two snapshots of one blob never share an instant, and later ones have later instants.
-    const auto instant = co_await free_instant(
-        call, space, snapshot_row, concurrency::next_modified(call.now, blob->snapshot_taken));
+    const auto instant =
+        co_await free_instant(call, change.place.space, snapshot_row,
+                              concurrency::next_modified(call.now, blob.snapshot_taken));
     if (!instant) co_return instant.error();
-    blob->snapshot_taken = *instant;
-    Blob snapshot = *blob;
+    blob.snapshot_taken = *instant;
+    Blob snapshot = blob;
     snapshot.lease = {};
     if (!metadata->empty()) {
       snapshot.metadata = *metadata;
-      snapshot.changed = concurrency::next_modified(call.now, blob->changed);
+      snapshot.changed = concurrency::next_modified(call.now, blob.changed);
     }
-    if (blob->type == BlobType::kPage) {
-      const content::Place place{space, call.target.object};
-      const store::Guard head = commit.guard_of(head_key(call, space));
-      auto copied = co_await content::copy(call.store(), commit, place, blob->content, place, head,
-                                           call.deadline);
+    snapshot_changed = snapshot.changed;
+    if (blob.type == BlobType::kPage) {
+      const store::Guard head = change.head();
+      auto copied = co_await content::copy(call.store(), change.commit, change.place, blob.content,
+                                           change.place, head, call.deadline);
       if (!copied) co_return service::storage_error(copied.error());
       snapshot.content = *copied;
     } else {
       snapshot.content_shared = true;
-      blob->content_shared = true;
+      blob.content_shared = true;
     }
-    put_former(call, space, snapshot_row(*instant), snapshot, commit);
+    put_former(change, snapshot_row(*instant), snapshot);
     // Where versioning is on, what was current until now becomes a version as well.
     if (call.settings().blob_versioning) {
-      const Time version = blob->version.set() ? blob->version : blob->changed;
-      blob->version = concurrency::next_modified(call.now, version);
+      const Time version = blob.version.set() ? blob.version : blob.changed;
+      blob.version = concurrency::next_modified(call.now, version);
     }
-    http::Reply reply(201);
-    encode_changed(reply, snapshot.changed);
-    if (blob->version.set()) reply.header("x-ms-version-id", wire::iso_date(blob->version));
-    reply.header("x-ms-snapshot", wire::iso_date(*instant));
-    reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
-    co_return reply;
+    co_return wire::Result<void>();
   };
-  co_return co_await change_blob(call, *checks, edit);
+  auto changed = co_await change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  encode_changed(reply, snapshot_changed);
+  if (changed->version.set()) reply.header("x-ms-version-id", wire::iso_date(changed->version));
+  reply.header("x-ms-snapshot", wire::iso_date(changed->snapshot_taken));
+  reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
+  co_return reply;
 }
 
 }  // namespace kyanite::blob

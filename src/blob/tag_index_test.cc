@@ -18,14 +18,6 @@
 namespace kyanite::blob {
 namespace {
 
-TestService::Request keep_deleted() {
-  return {"PUT",
-          "",
-          "restype=service&comp=properties",
-          {},
-          "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled><Days>7</Days>"
-          "</DeleteRetentionPolicy></StorageServiceProperties>"};
-}
 const std::string kWhere = "%22a%22%3D%271%27";  // "a"='1'
 
 uint64_t count_entries(TestService& blobs) {
@@ -108,7 +100,7 @@ TEST_F(TagIndex, TagsOfTheCurrentVersionAreThoseOfTheBlob) {
 }
 
 TEST_F(TagIndex, WhatComesBackIsFoundAgain) {
-  ASSERT_EQ(blobs.send(keep_deleted()).outcome(), "202");
+  ASSERT_EQ(blobs.keep_deleted().outcome(), "202");
   ASSERT_EQ(blobs.send(blobs.put("box/one", "a=1")).outcome(), "201");
   ASSERT_EQ(blobs.send({"DELETE", "box/one"}).outcome(), "202");
   remove_untrue();
@@ -320,7 +312,7 @@ TEST(TagIndexAlways, HasEveryTrueEntryHoweverItIsChanged) {
     store::InterleavedStore store;
     TestService blobs(store);
     ASSERT_EQ(blobs.make_container("box").outcome(), "201");
-    ASSERT_EQ(blobs.send(keep_deleted()).outcome(), "202");
+    ASSERT_EQ(blobs.keep_deleted().outcome(), "202");
     AllTagsAreIndexed all(store);
     std::vector<Task<void>> tasks;
     for (uint64_t client = 0; client < 3; ++client)

@@ -4,66 +4,40 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "base/bytes.h"
+#include "blob/records.h"
 #include "blob/service.h"
+#include "content/content.h"
+#include "lifetime/directory.h"
 #include "service/test_service.h"
+#include "store/fields.h"
 
 namespace kyanite::blob {
 
-struct Answer : service::TestAnswer {
-  using TestAnswer::TestAnswer;
+using Answer = service::TestAnswer;
 
-  // "201", or "409 BlobAlreadyExists": what most tests look at.
-  std::string outcome() const { return std::to_string(status) + (code.empty() ? "" : " " + code); }
-};
-
-class TestService {
+class TestService : public service::TestHost<BlobService> {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-  struct Request {
-    std::string method;
-    std::string path;  // below the account
-    std::string query = {};
-    Headers headers = {};
-    std::string body = {};
-  };
+  TestService() : TestHost(wire::Service::kBlob, "127.0.0.1:10000") {}
+  explicit TestService(store::Store& store)
+      : TestHost(wire::Service::kBlob, "127.0.0.1:10000", store) {}
 
-  TestService() { add_account(); }
-  explicit TestService(store::Store& store) : around(store) { add_account(); }
-
-  // The same server without the lines in which writers wait: nothing may depend on them.
-  struct Apart {
-    explicit Apart(const service::Context& like)
-        : context{like.store, locks, like.workers, like.clock, like.accounts, like.settings} {}
-    store::KeyedLocks locks;
-    service::Context context;
-  };
-
-  Task<Answer> serve(service::Context& context, Request asked) {
-    http::Request request;
-    service::Call call(request, context);
-    request.headers.add("Host", "127.0.0.1:10000");
-    for (const auto& [name, value] : asked.headers) request.headers.add(name, value);
-    service::StringBody body(asked.body);
-    request.method = asked.method;
-    request.body = &body;
-    call.query = wire::Query::parse(asked.query).value();
-    call.now = context.clock.now();
-    call.request_id = std::to_string(++requests_);
-    call.target.account = "account";
-    call.target.service = wire::Service::kBlob;
-    call.service = &service;
-    call.caller.kind = auth::Caller::Kind::kOwner;
-    call.version_text = "2024-11-04";
-    call.version = wire::Version::parse("2024-11-04").value();
-    co_return Answer(co_await service::serve_test(call, asked.path));
+  void set(const service::AccountSettings& settings) {
+    around.context.settings = service::SettingsTable(settings);
   }
-
-  Answer send(Request request) { return RunLoop::run(serve(around.context, std::move(request))); }
+  // Soft delete for seven days.
+  Answer keep_deleted() {
+    return send({"PUT",
+                 "",
+                 "restype=service&comp=properties",
+                 {},
+                 "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled>"
+                 "<Days>7</Days></DeleteRetentionPolicy></StorageServiceProperties>"});
+  }
 
   // The requests most tests make.
   Answer make_container(const std::string& name) {
@@ -106,14 +80,47 @@ class TestService {
     return names;
   }
 
-  service::TestContext around;
-  BlobService service;
-
- private:
-  // The account in which all of it happens must be known where URLs name sources.
-  void add_account() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
-
-  int requests_ = 0;
+  // What is stored of the blobs of the container "box".
+  struct Left {
+    size_t heads = 0;
+    std::string shown;   // The heads as "blob:3 -snapshot:1 ": lengths, and a dash where deleted.
+    size_t unnamed = 0;  // Leaves and lists of blocks that no head names.
+    std::string blocks;  // The rows of uncommitted blocks; that of their mark is empty.
+  };
+  Left left() {
+    Left count;
+    auto looked = RunLoop::run(around.context.store.read([&](const store::View& view) {
+      count = {};
+      const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
+                           "box");
+      const auto space = store::decode<Container>((*view.get(key))->value)->space;
+      std::set<uint64_t> named;
+      auto heads = view.scan(store::Range::family(space, kHeads));
+      for (; heads->valid(); heads->next(), ++count.heads) {
+        const auto blob = store::decode<Blob>((*heads->record())->value).value();
+        named.insert(blob.content.id);
+        const auto instant = parse_row(store::Key::from_bytes(std::string(heads->key())).row());
+        if (blob.deleted.set()) count.shown += '-';
+        count.shown += instant.snapshot.set()  ? "snapshot"
+                       : instant.version.set() ? "version"
+                                               : "blob";
+        count.shown += ':' + std::to_string(blob.content.length) + ' ';
+      }
+      for (const auto family : {content::kContentFamily, kBlockLists}) {
+        auto rows = view.scan(store::Range::family(space, family));
+        for (; rows->valid(); rows->next()) {
+          const auto row = store::Key::from_bytes(std::string(rows->key()));
+          count.unnamed += named.count(read_be64(row.row().data())) == 0 ? 1 : 0;
+        }
+      }
+      auto blocks = view.scan(store::Range::family(space, kBlocks));
+      for (; blocks->valid(); blocks->next())
+        count.blocks.append(store::Key::from_bytes(std::string(blocks->key())).row()) += ' ';
+      return blocks->status();
+    }));
+    EXPECT_TRUE(looked.ok());
+    return count;
+  }
 };
 
 }  // namespace kyanite::blob

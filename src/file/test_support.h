@@ -10,53 +10,17 @@
 #include <vector>
 
 #include "file/service.h"
-#include "service/deadline.h"
 #include "service/test_service.h"
 
 namespace kyanite::file {
 
-struct Answer : service::TestAnswer {
-  using TestAnswer::TestAnswer;
+using Answer = service::TestAnswer;
 
-  // "201", or "409 ResourceAlreadyExists": what most tests look at.
-  std::string outcome() const { return std::to_string(status) + (code.empty() ? "" : " " + code); }
-};
-
-// Requests may come from several threads at once.
-class TestService {
+class TestService : public service::TestHost<FileService> {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-
-  struct Request {
-    std::string method;
-    std::string path;  // below the account
-    std::string query = {};
-    Headers headers = {};
-    std::string body = {};
-  };
-
-  TestService() { add_account(); }
-  explicit TestService(store::Store& store) : around(store) { add_account(); }
-
-  Task<Answer> serve(service::Context& context, Request asked) {
-    http::Request request;
-    service::Call call(request, context);
-    request.headers.add("Host", "127.0.0.1:10003");
-    for (const auto& [name, value] : asked.headers) request.headers.add(name, value);
-    service::StringBody body(asked.body);
-    request.method = asked.method;
-    request.body = &body;
-    call.query = wire::Query::parse(asked.query).value();
-    call.now = context.clock.now();
-    call.target.account = "account";
-    call.target.service = wire::Service::kFile;
-    call.service = &service;
-    call.caller.kind = auth::Caller::Kind::kOwner;
-    call.version_text = version;
-    call.version = wire::Version::parse(version).value();
-    EXPECT_TRUE(service::set_deadline(call).ok());
-    co_return Answer(co_await service::serve_test(call, asked.path));
-  }
+  TestService() : TestHost(wire::Service::kFile, "127.0.0.1:10003") {}
+  explicit TestService(store::Store& store)
+      : TestHost(wire::Service::kFile, "127.0.0.1:10003", store) {}
 
   Answer send(std::string_view method, const std::string& path, const std::string& query = {},
               const Headers& headers = {}, std::string_view text = {}) {
@@ -108,14 +72,6 @@ class TestService {
   static std::string range(uint64_t offset, uint64_t count) {
     return "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + count - 1);
   }
-
-  std::string version = "2024-11-04";  // that requests speak
-  service::TestContext around;
-  FileService service;
-
- private:
-  // The account in which all of it happens must be known where URLs name sources.
-  void add_account() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
 };
 
 }  // namespace kyanite::file

@@ -89,36 +89,53 @@ wire::Result<LeaseAction> decode_lease_action(const service::Call& call,
   return action;
 }
 
-wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
-                                             const concurrency::LeaseRules& rules, Time now) {
+wire::Result<int32_t> apply_lease(const LeaseAction& action, concurrency::Lease& lease,
+                                  const concurrency::LeaseRules& rules, Time now) {
+  const auto apply = [&]() -> Result<void, concurrency::LeaseError> {
+    switch (action.kind) {
+      case Kind::kAcquire:
+        return concurrency::acquire_lease(lease, action.proposed, action.duration_s, now);
+      case Kind::kRenew:
+        return concurrency::renew_lease(lease, action.id, now);
+      case Kind::kChange:
+        return concurrency::change_lease(lease, action.id, action.proposed, now);
+      case Kind::kRelease:
+        return concurrency::release_lease(lease, action.id);
+      case Kind::kBreak:
+        break;
+    }
+    CHECK(false);
+  };
+  if (action.kind == Kind::kBreak) {
+    auto seconds = concurrency::break_lease(lease, rules, action.break_period_s, now);
+    if (!seconds) return lease_error(seconds.error());
+    return *seconds;
+  }
+  if (auto done = apply(); !done) return lease_error(done.error());
+  return 0;
+}
+
+http::Reply leased_reply(const LeaseAction& action, const concurrency::Lease& lease,
+                         int32_t seconds) {
   switch (action.kind) {
-    case Kind::kAcquire: {
-      auto done = concurrency::acquire_lease(lease, action.proposed, action.duration_s, now);
-      if (!done) return lease_error(done.error());
+    case Kind::kAcquire:
       return std::move(http::Reply(201).header(kLeaseId, lease.id));
-    }
-    case Kind::kRenew: {
-      auto done = concurrency::renew_lease(lease, action.id, now);
-      if (!done) return lease_error(done.error());
+    case Kind::kRenew:
+    case Kind::kChange:
       return std::move(http::Reply(200).header(kLeaseId, lease.id));
-    }
-    case Kind::kChange: {
-      auto done = concurrency::change_lease(lease, action.id, action.proposed, now);
-      if (!done) return lease_error(done.error());
-      return std::move(http::Reply(200).header(kLeaseId, lease.id));
-    }
-    case Kind::kRelease: {
-      auto done = concurrency::release_lease(lease, action.id);
-      if (!done) return lease_error(done.error());
+    case Kind::kRelease:
       return http::Reply(200);
-    }
-    case Kind::kBreak: {
-      auto seconds = concurrency::break_lease(lease, rules, action.break_period_s, now);
-      if (!seconds) return lease_error(seconds.error());
-      return std::move(http::Reply(202).header("x-ms-lease-time", static_cast<uint64_t>(*seconds)));
-    }
+    case Kind::kBreak:
+      return std::move(http::Reply(202).header("x-ms-lease-time", static_cast<uint64_t>(seconds)));
   }
   CHECK(false);
+}
+
+wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
+                                             const concurrency::LeaseRules& rules, Time now) {
+  auto seconds = apply_lease(action, lease, rules, now);
+  if (!seconds) return seconds.error();
+  return leased_reply(action, lease, *seconds);
 }
 
 namespace {

@@ -28,7 +28,14 @@ struct LeaseAction {
 wire::Result<LeaseAction> decode_lease_action(const service::Call& call,
                                               const concurrency::LeaseRules& rules);
 
-// Applies the action and gives the reply without ETag and Last-Modified, which do not change.
+// Applies the action. Of a break it returns the seconds until the object can be leased again, else
+// 0.
+wire::Result<int32_t> apply_lease(const LeaseAction& action, concurrency::Lease& lease,
+                                  const concurrency::LeaseRules& rules, Time now);
+// What is answered once that is durable, without ETag and Last-Modified, which do not change.
+http::Reply leased_reply(const LeaseAction& action, const concurrency::Lease& lease,
+                         int32_t seconds);
+// Both at once.
 wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
                                              const concurrency::LeaseRules& rules, Time now);
 

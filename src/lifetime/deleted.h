@@ -88,12 +88,13 @@ store::Result<Deletion<T>> read_deletion(const store::View::Cursor& cursor) {
 }
 
 // Creates the addressed thing, unless a deleted one still keeps its name: `kept` is the error then.
-// `make(std::optional<T>&)` sees what there is and returns the reply, as in update().
+// `make(std::optional<T>&)` sees what there is and returns what came of it, as in update().
 template <class T, class Make>
-Task<wire::Result<http::Reply>> create_named(service::Call& call, const Graves& graves,
-                                             store::Key key, wire::Code kept, Make make) {
+auto create_named(service::Call& call, const Graves& graves, store::Key key, wire::Code kept,
+                  Make make) -> Task<decltype(make(std::declval<std::optional<T>&>()))> {
+  using Made = decltype(make(std::declval<std::optional<T>&>()));
   const auto name_key = kept_key(call.target.account, graves, call.target.container);
-  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
+  auto decide = [&](store::Attempt& attempt) -> Task<Made> {
     store::Commit& commit = attempt.commit;
     auto loaded = co_await service::load<T>(call, key);
     if (!loaded) co_return loaded.error();
@@ -105,10 +106,10 @@ Task<wire::Result<http::Reply>> create_named(service::Call& call, const Graves& 
         co_return wire::Error(kept);
       commit.expect(name_key, name->record);
     }
-    wire::Result<http::Reply> reply = make(loaded->value);
-    if (!reply) co_return reply;
+    Made made = make(loaded->value);
+    if (!made) co_return std::move(made);
     commit.put(key, service::to_record(*loaded->value));
-    co_return std::move(reply);
+    co_return std::move(made);
   };
   co_return co_await store::transact(call, key, decide);
 }
@@ -137,17 +138,18 @@ void leave_remains(const service::Call& call, const Graves& graves, const T& val
 }
 
 // Brings back the deletion of the addressed name that clients call `version`. `missing` when there
-// is none that can come back, `exists` when the name is in use again. `reply(T&)` sees what came
-// back before it is stored.
-template <class T, class Reply>
-Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& graves, store::Key key,
-                                        std::string_view version, wire::Code missing,
-                                        wire::Code exists, Reply reply) {
+// is none that can come back, `exists` when the name is in use again. `edit(T&)` changes what comes
+// back before it is stored, and what it returns is the result.
+template <class T, class Edit>
+auto restore(service::Call& call, const Graves& graves, store::Key key, std::string_view version,
+             wire::Code missing, wire::Code exists, Edit edit)
+    -> Task<wire::Result<decltype(edit(std::declval<T&>()))>> {
   const auto instant = instant_of_deletion(version);
   // No instant that ever was.
   const auto place =
       deleted_key(call.target.account, graves, call.target.container, instant.value_or(Time()));
-  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<http::Reply>> {
+  using Edited = decltype(edit(std::declval<T&>()));
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Edited>> {
     auto current = co_await service::load<T>(call, key);
     if (!current) co_return current.error();
     if (current->value) co_return wire::Error(exists);
@@ -155,7 +157,7 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
     if (!chosen) co_return chosen.error();
     if (!chosen->value || chosen->value->removal <= call.now) co_return wire::Error(missing);
     T& value = chosen->value->value;
-    http::Reply answer = reply(value);
+    Edited edited = edit(value);
     store::Commit& commit = attempt.commit;
     commit.expect_absent(key);
     commit.expect(place, chosen->record);
@@ -164,7 +166,7 @@ Task<wire::Result<http::Reply>> restore(service::Call& call, const Graves& grave
     // What is there keeps its name itself.
     commit.writes.push_back(
         {kept_key(call.target.account, graves, call.target.container), nullptr});
-    co_return std::move(answer);
+    co_return std::move(edited);
   };
   co_return co_await store::transact(call, key, decide);
 }

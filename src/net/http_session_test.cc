@@ -365,7 +365,7 @@ TEST(HttpSessionTimeouts, Send) {
   }
 }
 
-// One byte in each time that would be long enough without one.
+// Byte by byte, each as soon as the last one has arrived: never a time without one, and yet too few.
 TEST(HttpSessionTimeouts, ABodyThatComesTooSlowly) {
   Options options = impatient(&Timeouts::body);
   options.timeouts.least_rate = 1'000'000;
@@ -374,7 +374,12 @@ TEST(HttpSessionTimeouts, ABodyThatComesTooSlowly) {
   ASSERT_TRUE(peer.send("PUT /count HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"));
   std::atomic<bool> ended = false;
   std::thread trickle([&] {
-    while (!ended && peer.send("x")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const auto arrived = [&] { return server.server.metrics().bytes_in; };
+    while (!ended) {
+      const uint64_t before = arrived();
+      if (!peer.send("x")) return;
+      EXPECT_TRUE(eventually([&] { return ended || arrived() > before; }));
+    }
   });
   EXPECT_EQ(peer.answer().status, 408);
   ended = true;

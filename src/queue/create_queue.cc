@@ -23,18 +23,20 @@ bool same_metadata(const headers::Metadata& a, const headers::Metadata& b) {
 Outcome create_queue(service::Call& call) {
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
-  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<http::Reply> {
+  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<bool> {
     if (queue) {
-      if (same_metadata(queue->metadata, *metadata)) return http::Reply(204);
+      if (same_metadata(queue->metadata, *metadata)) return false;
       return wire::Error(wire::Code::kQueueAlreadyExists);
     }
     queue.emplace();
     queue->space = lifetime::new_space();
     queue->created = call.now;
     queue->metadata = *metadata;
-    return http::Reply(201);
+    return true;
   };
-  co_return co_await service::update<Queue>(call, queue_key(call), decide);
+  auto created = co_await service::update<Queue>(call, queue_key(call), decide);
+  if (!created) co_return created.error();
+  co_return http::Reply(*created ? 201 : 204);
 }
 
 }  // namespace kyanite::queue

@@ -22,14 +22,17 @@ Messages messages_of(service::Call& call, const Queue& queue);
 Task<wire::Result<Messages>> open_messages(service::Call& call);
 
 // Read, decide, commit for operations on an existing queue. The last writer wins.
-// `edit(Queue&) -> http::Reply` may be called again after a conflict.
+// `edit(Queue&)` may be called again after a conflict. Replies 204.
 template <class Edit>
 Task<wire::Result<http::Reply>> update_queue(service::Call& call, Edit edit) {
-  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<http::Reply> {
+  auto decide = [&](std::optional<Queue>& queue) -> wire::Result<void> {
     if (!queue) return wire::Error(wire::Code::kQueueNotFound);
-    return edit(*queue);
+    edit(*queue);
+    return {};
   };
-  co_return co_await service::update<Queue>(call, queue_key(call), decide);
+  auto updated = co_await service::update<Queue>(call, queue_key(call), decide);
+  if (!updated) co_return updated.error();
+  co_return http::Reply(204);
 }
 
 // Gives up the messages of the addressed queue at once: `replace` makes the queue's next state of

@@ -15,7 +15,6 @@ Outcome set_queue_acl(service::Call& call) {
   co_return co_await update_queue(call, [&](Queue& queue) {
     queue.policies.clear();
     for (const auto& policy : *policies) queue.policies.push_back({policy});
-    return http::Reply(204);
   });
 }
 

@@ -7,10 +7,7 @@ namespace kyanite::queue {
 Outcome set_queue_metadata(service::Call& call) {
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
-  co_return co_await update_queue(call, [&](Queue& queue) {
-    queue.metadata = *metadata;
-    return http::Reply(204);
-  });
+  co_return co_await update_queue(call, [&](Queue& queue) { queue.metadata = *metadata; });
 }
 
 }  // namespace kyanite::queue

@@ -1,6 +1,9 @@
 // A service called as the front calls it but for authorization, for the tests of services.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "service/deadline.h"
 #include "service/operation.h"
 #include "service/service.h"
 #include "service/test_support.h"
@@ -66,6 +70,9 @@ struct TestAnswer {
       body = RunLoop::run(read_all(**stream));
   }
 
+  // "201", or "409 BlobAlreadyExists": what most tests look at.
+  std::string outcome() const { return std::to_string(status) + (code.empty() ? "" : " " + code); }
+
   // The value of a header, or "".
   std::string header(std::string_view name) const {
     const std::string start = std::string(name) + ": ";
@@ -85,5 +92,75 @@ inline Task<wire::Result<http::Reply>> serve_test(Call& call, std::string path) 
   call.operation = *operation;
   co_return co_await (*operation)->run(call);
 }
+
+// One service over a store of the test's choice, with a clock moved by hand, asked by the owner of
+// the account. Requests may come from several threads at once.
+template <class Served>
+class TestHost {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  struct Request {
+    std::string method;
+    std::string path;  // below the account
+    std::string query = {};
+    Headers headers = {};
+    std::string body = {};
+  };
+
+  // The same server without the lines in which writers wait: nothing may depend on them.
+  struct Apart {
+    explicit Apart(const Context& like)
+        : context{like.store, locks, like.workers, like.clock, like.accounts, like.settings} {}
+    store::KeyedLocks locks;
+    Context context;
+  };
+
+  Task<TestAnswer> serve(Context& shared, Request asked) {
+    http::Request request;
+    Call call(request, shared);
+    request.headers.add("Host", host_);
+    for (const auto& [name, value] : asked.headers) request.headers.add(name, value);
+    StringBody body(asked.body);
+    request.method = asked.method;
+    request.body = &body;
+    call.query = wire::Query::parse(asked.query).value();
+    call.now = shared.clock.now();
+    call.request_id = std::to_string(++requests_);
+    call.target.account = "account";
+    call.target.service = kind_;
+    call.service = &service;
+    call.caller.kind = auth::Caller::Kind::kOwner;
+    call.version_text = version;
+    call.version = wire::Version::parse(version).value();
+    EXPECT_TRUE(set_deadline(call).ok());
+    co_return TestAnswer(co_await serve_test(call, asked.path));
+  }
+
+  TestAnswer send(Request request) {
+    return RunLoop::run(serve(around.context, std::move(request)));
+  }
+
+  std::string version = "2024-11-04";  // that requests speak
+  TestContext around;
+  Served service;
+
+ protected:
+  // `host` is what clients call the server: copies name their sources by it.
+  TestHost(wire::Service kind, std::string host) : kind_(kind), host_(std::move(host)) {
+    add_account();
+  }
+  TestHost(wire::Service kind, std::string host, store::Store& store)
+      : around(store), kind_(kind), host_(std::move(host)) {
+    add_account();
+  }
+
+ private:
+  // The account in which all of it happens must be known where URLs name sources.
+  void add_account() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
+
+  const wire::Service kind_;
+  const std::string host_;
+  std::atomic<int> requests_ = 0;
+};
 
 }  // namespace kyanite::service

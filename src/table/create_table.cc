@@ -23,26 +23,28 @@ Outcome create_table(service::Call& call) {
   if (!name) co_return name.error();
   if (auto valid = check_table_name(*name); !valid) co_return valid.error();
 
-  auto decide = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
+  auto decide = [&](std::optional<Table>& table) -> wire::Result<void> {
     if (table) return wire::Error(wire::Code::kTableAlreadyExists);
     table.emplace();
     table->space = lifetime::new_space();
     table->created = call.now;
     table->name = *name;
-    const Preference preference = decode_preference(call);
-    const std::string location = call.endpoint + table_path(*name);
-    http::Reply reply = empty_reply();
-    if (preference != Preference::kReturnNoContent) {
-      std::string json;
-      write_table_element(json, call, *metadata, *name);
-      reply = json_reply(201, *metadata, std::move(json));
-    }
-    encode_preference(reply, preference);
-    reply.header("Location", location);
-    if (preference == Preference::kReturnNoContent) reply.header("DataServiceId", location);
-    return reply;
+    return {};
   };
-  co_return co_await service::update<Table>(call, table_key(call, *name), decide);
+  auto created = co_await service::update<Table>(call, table_key(call, *name), decide);
+  if (!created) co_return created.error();
+  const Preference preference = decode_preference(call);
+  const std::string location = call.endpoint + table_path(*name);
+  http::Reply reply = empty_reply();
+  if (preference != Preference::kReturnNoContent) {
+    std::string json;
+    write_table_element(json, call, *metadata, *name);
+    reply = json_reply(201, *metadata, std::move(json));
+  }
+  encode_preference(reply, preference);
+  reply.header("Location", location);
+  if (preference == Preference::kReturnNoContent) reply.header("DataServiceId", location);
+  co_return reply;
 }
 
 }  // namespace kyanite::table

@@ -12,13 +12,15 @@ Outcome set_table_acl(service::Call& call) {
   auto policies =
       account::parse_access_policies(*body, auth::service_permissions(call.target.service));
   if (!policies) co_return policies.error();
-  auto edit = [&](std::optional<Table>& table) -> wire::Result<http::Reply> {
+  auto edit = [&](std::optional<Table>& table) -> wire::Result<void> {
     if (!table) return wire::Error(wire::Code::kResourceNotFound);
     table->policies.clear();
     for (const auto& policy : *policies) table->policies.push_back({policy});
-    return http::Reply(204);
+    return {};
   };
-  co_return co_await service::update<Table>(call, table_key(call, call.target.container), edit);
+  auto set = co_await service::update<Table>(call, table_key(call, call.target.container), edit);
+  if (!set) co_return set.error();
+  co_return http::Reply(204);
 }
 
 }  // namespace kyanite::table
