@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "jobs/test_support.h"
 #include "tree/former.h"
 #include "tree/test_support.h"
-#include "jobs/test_support.h"
 
 namespace kyanite::tree {
 namespace {
@@ -162,8 +162,7 @@ TEST_F(Trees, SnapshotsShowWhatWas) {
       state.forget_snapshot(generation);
       return true;
     });
-    const jobs::Job job{.name = "former",
-                        .run = [&](jobs::Step& step) {
+    const jobs::Job job{.name = "former", .rest_s = 0, .budget = {}, .run = [&](jobs::Step& step) {
                           return remove_unseen_states(step, "share", files.tree.space, step.cursor);
                         }};
     RunLoop::run(jobs::run_round(job, store, files.clock));
