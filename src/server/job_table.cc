@@ -27,7 +27,7 @@ std::string_view word(jobs::Status::State state) {
   return "";
 }
 
-std::string seconds_text(double seconds) {
+std::string duration_text(double seconds) {
   char text[40];
   std::snprintf(text, sizeof text, "%.3f", seconds);
   return text;
@@ -54,7 +54,7 @@ Line line_of(const jobs::Status& job) {
           std::to_string(job.steps),
           std::to_string(job.looked),
           std::to_string(job.changed),
-          seconds_text(job.seconds),
+          duration_text(job.seconds),
           std::to_string(job.failures) + (job.failures > 0 ? " (" + failure + ")" : "")};
 }
 
