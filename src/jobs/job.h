@@ -16,7 +16,7 @@
 namespace kyanite::jobs {
 
 // What a step may do at most. It ends with the first of them that is used up.
-struct Budget {
+struct Portion {
   uint64_t looks = 2'000;    // records looked at
   uint64_t changes = 2'000;  // records written or removed
   int64_t seconds = 5;
@@ -26,7 +26,7 @@ struct Budget {
 class Step {
  public:
   // `stopping` says when to come to an end whatever is left; null: never. It outlives the step.
-  Step(store::Store& store, const Clock& clock, std::string account, Budget budget = {},
+  Step(store::Store& store, const Clock& clock, std::string account, Portion budget = {},
        std::string from = {}, const std::atomic<bool>* stopping = nullptr)
       : cursor(std::move(from)),
         store_(store),
@@ -63,7 +63,7 @@ class Step {
   store::Store& store_;
   const std::string account_;
   const Time now_;
-  const Budget budget_;
+  const Portion budget_;
   const Deadline deadline_;
   const std::atomic<bool>* const stopping_;
   uint64_t looked_ = 0;
@@ -74,7 +74,7 @@ class Step {
 struct Job {
   std::string name;  // for people, metrics and the record of its cursor
   int64_t rest_s;    // from the end of an account's round to the beginning of the next one
-  Budget budget;
+  Portion budget;
   // Does a step; true: the round is through. After an error the next step begins at the cursor that
   // this one left. Never called while another call is under way.
   std::function<Task<store::Result<bool>>(Step&)> run;

@@ -365,7 +365,8 @@ TEST(HttpSessionTimeouts, Send) {
   }
 }
 
-// Byte by byte, each as soon as the last one has arrived: never a time without one, and yet too few.
+// Byte by byte, each as soon as the last one has arrived: never a time without one, and yet too
+// few.
 TEST(HttpSessionTimeouts, ABodyThatComesTooSlowly) {
   Options options = impatient(&Timeouts::body);
   options.timeouts.least_rate = 1'000'000;

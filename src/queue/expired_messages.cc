@@ -15,7 +15,7 @@ namespace {
 // When all queues were looked at there is no hurry to look again.
 constexpr int64_t kRestSeconds = 30;
 // Looking costs less than removing, which waits for the disk.
-constexpr jobs::Budget kBudget{.looks = 7'000, .changes = 5'000};
+constexpr jobs::Portion kBudget{.looks = 7'000, .changes = 5'000};
 // messages
 constexpr size_t kMostInCommit = 100;
 

@@ -55,7 +55,9 @@ TEST(JobTable, ShowsTheSweepInTheSameWords) {
 
 TEST(JobMetrics, CarryTheirValuesAFamilyAtATime) {
   std::string text;
-  append_job_metrics(text, {failing(), jobs::Status{.name = "other"}});
+  jobs::Status other;
+  other.name = "other";
+  append_job_metrics(text, {failing(), other});
   for (auto lines :
        {"# TYPE kyanite_job_steps_total counter\nkyanite_job_steps_total{job=\"job\"} 1\n"
         "kyanite_job_steps_total{job=\"other\"} 0\n",

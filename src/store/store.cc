@@ -47,13 +47,6 @@ Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline) {
   co_return Result<void>();
 }
 
-const Guard& Commit::guard_of(const Key& key) const {
-  for (const Guard& guard : guards)
-    if (guard.key == key) return guard;
-  CHECK(false);
-  return guards.front();
-}
-
 void check_well_formed(const Commit& commit) {
   CHECK(!commit.writes.empty() || !commit.guards.empty());
   const Key& first = commit.writes.empty() ? commit.guards.front().key : commit.writes.front().key;

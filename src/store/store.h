@@ -83,8 +83,6 @@ struct Commit {
   void expect_absent(Key key) { guards.push_back({std::move(key), nullptr}); }
   void put(Key key, RecordPtr record) { writes.push_back({std::move(key), std::move(record)}); }
   void remove(Key key) { writes.push_back({std::move(key), nullptr}); }
-  // What is expected of the key; there must be something.
-  const Guard& guard_of(const Key& key) const;
 };
 
 struct Entry {

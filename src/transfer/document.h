@@ -41,9 +41,10 @@ class Document {
 };
 
 // All parts are of one snapshot. They are written here, unless they have to wait for the disk or
-// others wait for this thread, else by threads for scans, in turn with other requests. Up to the length of a chunk a document
-// is answered as a whole, and an error as an error. A longer one is sent in chunks, one part after
-// the other; an error then cuts the connection, as it does in the middle of a blob.
+// others wait for this thread, else by threads for scans, in turn with other requests. Up to the
+// length of a chunk a document is answered as a whole, and an error as an error. A longer one is
+// sent in chunks, one part after the other; an error then cuts the connection, as it does in the
+// middle of a blob.
 Task<wire::Result<http::Reply>> reply_with_document(service::Call& call,
                                                     std::unique_ptr<const Document> document);
 
