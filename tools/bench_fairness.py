@@ -1,10 +1,7 @@
 """The section of ./dev bench that looks at neighbours: what one client gets done with small requests beside others that ask for
 all they can. The denominator is the same client alone, in turns with it.
 
-The others run at a low priority, because elsewhere they would be other machines. What they make the server do does not.
-
-All of it runs on processors that are kept awake. Waking a virtual one takes longer than a small request does, and a client that is
-alone wakes one with every request where one that has company does not: its ratio was that of two kinds of sleep, from 0.4 to 2.5."""
+The others run at a low priority, because elsewhere they would be other machines. What they make the server do does not."""
 
 import asyncio
 import contextlib
@@ -95,16 +92,6 @@ async def ask_for_names(port, number):
         await asyncio.sleep(0.01)
 
 
-@contextlib.contextmanager
-def awake():
-    """No processor sleeps: each has something to do that gives way to everything else."""
-    with contextlib.ExitStack() as stack:
-        for _ in os.sched_getaffinity(0):
-            process = stack.enter_context(subprocess.Popen(["chrt", "--idle", "0", "sh", "-c", "while :; do :; done"]))
-            stack.callback(process.kill)
-        yield
-
-
 def put_tagged(port):
     headers = {"x-ms-blob-type": "BlockBlob", "x-ms-tags": "kind=found"}
     requests(port, *(("PUT", f"/{NAME}/tagged{number}", {}, headers) for number in range(TAGGED)))
@@ -141,9 +128,8 @@ def fill(bench, kyanite):
 
 
 def fairness(bench):
-    with Kyanite(bench.binary) as kyanite, contextlib.ExitStack() as stack:
+    with Kyanite(bench.binary) as kyanite:
         fill(bench, kyanite)
-        stack.enter_context(awake())
         turns = iter(range(1_000_000))
 
         def work(what):
