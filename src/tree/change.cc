@@ -47,7 +47,8 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
 Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                    const Rules& rules, const Edit& edit) {
   OpenFiles::Admission admission;  // Until the change is durable.
-  auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
+  Changed changed;
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
     if (!located) co_return located.error();
@@ -58,14 +59,16 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
       co_return passed.error();
     TreeCommit commit(attempt, tree.space);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
-    Entry entry = *located->found.entry;
+    changed = {*located->found.entry, located->found.parent};
+    Entry& entry = changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
     auto replaced = co_await commit.replace(located->way, &located->found, &entry);
     if (!replaced) co_return Error(replaced.error());
-    co_return Changed{std::move(entry), located->found.parent};
+    co_return Result<void>();
   };
-  co_return co_await store::transact(occasion, decide);
+  if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  co_return std::move(changed);
 }
 
 // --- Creation ---
@@ -111,7 +114,8 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
                                    const Creation& creation, const Fill& fill) {
   CHECK(!tree.shown);
   OpenFiles::Admission admission;  // Until the change is durable.
-  auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
+  Changed changed;
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto way = co_await follow(occasion, tree, path);
     if (!way) co_return way.error();
@@ -137,13 +141,15 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     TreeCommit commit(attempt, tree.space);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     commit.enter(*way);
-    Entry entry = new_entry(*way, creation, before, occasion.now);
+    changed = {new_entry(*way, creation, before, occasion.now), way->parent()};
+    Entry& entry = changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
-    co_return Changed{std::move(entry), way->parent()};
+    co_return Result<void>();
   };
-  co_return co_await store::transact(occasion, decide);
+  if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  co_return std::move(changed);
 }
 
 }  // namespace kyanite::tree
