@@ -8,6 +8,7 @@
 #include "service/operation.h"
 #include "service/service.h"
 #include "transfer/hashes.h"
+#include "transfer/source_object.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {

@@ -4,6 +4,7 @@
 #include "file/permissions.h"
 #include "file/ranges.h"
 #include "headers/conditions.h"
+#include "headers/http_properties.h"
 #include "transfer/upload.h"
 
 namespace kyanite::file {
