@@ -11,19 +11,21 @@ Outcome create_share(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto properties = decode_new_share(call);
   if (!properties) co_return properties.error();
-  auto make = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
+  auto make = [&](std::optional<Share>& share) -> wire::Result<Time> {
     if (share) return wire::Error(wire::Code::kShareAlreadyExists);
     share.emplace();
     share->space = lifetime::new_space();
     share->created = call.now;
     share->changed = call.now;
     share->properties = *properties;
-    http::Reply reply(201);
-    headers::encode_changed(reply, share->changed);
-    return reply;
+    return share->changed;
   };
-  co_return co_await lifetime::create_named<Share>(call, lifetime::kShareGraves, share_key(call),
-                                                   wire::Code::kShareBeingDeleted, make);
+  auto changed = co_await lifetime::create_named<Share>(
+      call, lifetime::kShareGraves, share_key(call), wire::Code::kShareBeingDeleted, make);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  headers::encode_changed(reply, *changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -19,15 +19,16 @@ Outcome restore_share(service::Call& call) {
   if (!version) co_return wire::missing_header(kVersion);
   // A share comes back under the name it had.
   if (*name != call.target.container) co_return wire::invalid_header(kName, *name);
-  auto answer = [&](Share& share) {
-    share.changed = concurrency::next_modified(call.now, share.changed);
-    http::Reply reply(201);
-    headers::encode_changed(reply, share.changed);
-    return reply;
+  auto touch = [&](Share& share) {
+    return share.changed = concurrency::next_modified(call.now, share.changed);
   };
-  co_return co_await lifetime::restore<Share>(call, lifetime::kShareGraves, share_key(call),
-                                              *version, Code::kShareNotFound,
-                                              Code::kShareAlreadyExists, answer);
+  auto changed =
+      co_await lifetime::restore<Share>(call, lifetime::kShareGraves, share_key(call), *version,
+                                        Code::kShareNotFound, Code::kShareAlreadyExists, touch);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  headers::encode_changed(reply, *changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -131,13 +131,6 @@ http::Reply leased_reply(const LeaseAction& action, const concurrency::Lease& le
   CHECK(false);
 }
 
-wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
-                                             const concurrency::LeaseRules& rules, Time now) {
-  auto seconds = apply_lease(action, lease, rules, now);
-  if (!seconds) return seconds.error();
-  return leased_reply(action, lease, *seconds);
-}
-
 namespace {
 // The three texts by which a lease shows; the duration is empty unless the lease is held.
 struct Shown {

@@ -35,9 +35,6 @@ wire::Result<int32_t> apply_lease(const LeaseAction& action, concurrency::Lease&
 // What is answered once that is durable, without ETag and Last-Modified, which do not change.
 http::Reply leased_reply(const LeaseAction& action, const concurrency::Lease& lease,
                          int32_t seconds);
-// Both at once.
-wire::Result<http::Reply> apply_lease_action(const LeaseAction& action, concurrency::Lease& lease,
-                                             const concurrency::LeaseRules& rules, Time now);
 
 // x-ms-lease-status, -state and -duration.
 void encode_lease(http::Reply& reply, const concurrency::Lease& lease, Time now);

@@ -27,7 +27,7 @@ Runner::Runner(Schedule& schedule, const Clock& clock) : schedule_(schedule), cl
 Runner::~Runner() {
   schedule_.stop();
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
@@ -36,7 +36,7 @@ Runner::~Runner() {
 
 void Runner::loop() {
   stand_back();
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     const bool ran = RunLoop::run(schedule_.run_one());
@@ -45,7 +45,7 @@ void Runner::loop() {
     if (ran) continue;
     Ticks sleep = kMostSleep;
     if (due) sleep = std::clamp(Ticks(due->ticks - clock_.moment().ticks), Ticks(0), kMostSleep);
-    wake_.wait_for(lock, sleep, [this] { return stopping_; });
+    wake_.wait_for(lock, sleep, [this]() REQUIRES(mutex_) { return stopping_; });
   }
 }
 

@@ -1,12 +1,11 @@
 // The threads in which the jobs of a schedule run.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "jobs/schedule.h"
 
 namespace kyanite::jobs {
@@ -27,9 +26,9 @@ class Runner {
 
   Schedule& schedule_;
   const Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  ConditionVariable wake_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -32,7 +32,7 @@ Schedule::Schedule(store::Store& store, const Clock& clock, std::vector<std::str
     : store_(store), clock_(clock), accounts_(std::move(accounts)) {}
 
 void Schedule::add(std::vector<Job> jobs) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto& job : jobs) {
     for (const auto& other : entries_) CHECK(other->job.name != job.name);
     auto entry = std::make_unique<Entry>();
@@ -46,7 +46,7 @@ void Schedule::add(std::vector<Job> jobs) {
 }
 
 std::optional<Schedule::Taken> Schedule::take() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (stopping_) return std::nullopt;
   const Moment now = clock_.moment();
   Entry* next = nullptr;
@@ -64,7 +64,7 @@ std::optional<Schedule::Taken> Schedule::take() {
 }
 
 std::optional<Moment> Schedule::next_due() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::optional<Moment> next;
   if (stopping_) return next;
   for (const auto& entry : entries_) {
@@ -84,8 +84,7 @@ Task<bool> Schedule::run_one() {
   Step step(store_, clock_, accounts_[taken->account], entry.job.budget, round.cursor, &stopping_);
   auto result = co_await entry.job.run(step);
   round.cursor = result && *result ? std::string() : step.cursor;
-  auto kept = co_await store_cursor(*taken);
-  if (result && !kept) result = kept.error();
+  co_await store_cursor(*taken);
   finish(*taken, step, result);
   co_return true;
 }
@@ -110,22 +109,21 @@ Task<void> Schedule::load_cursor(const Taken& taken) {
   if (stored) round.cursor = round.stored = std::move(stored->cursor);
 }
 
-Task<store::Result<void>> Schedule::store_cursor(const Taken& taken) {
+// A cursor that cannot be stored is tried again with the next step. It must not keep the job from
+// its work: on a full disk that is what makes room.
+Task<void> Schedule::store_cursor(const Taken& taken) {
   Round& round = taken.entry->rounds[taken.account];
   const Moment now = clock_.moment();
   const bool again = round.stored_at && now < after_seconds(*round.stored_at, kStoreSeconds);
-  if (round.cursor == round.stored || (again && !round.cursor.empty()))
-    co_return store::Result<void>();
+  if (round.cursor == round.stored || (again && !round.cursor.empty())) co_return;
   auto record = std::make_shared<store::Record>();
   record->value = store::encode(StoredCursor{round.cursor});
   store::Commit commit;
   commit.put(cursor_key(accounts_[taken.account], taken.entry->job.name),
              round.cursor.empty() ? nullptr : record);
-  auto done = co_await store_.commit(std::move(commit));
-  if (!done) co_return done;
+  if (auto done = co_await store_.commit(std::move(commit)); !done) co_return;
   round.stored = round.cursor;
   round.stored_at = now;
-  co_return done;
 }
 
 void Schedule::count_failure(Entry& entry, std::string what) {
@@ -135,7 +133,7 @@ void Schedule::count_failure(Entry& entry, std::string what) {
 }
 
 void Schedule::finish(const Taken& taken, const Step& step, const store::Result<bool>& result) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   Entry& entry = *taken.entry;
   Round& round = entry.rounds[taken.account];
   Status& counts = entry.counts;
@@ -144,18 +142,21 @@ void Schedule::finish(const Taken& taken, const Step& step, const store::Result<
   ++counts.steps;
   counts.looked += step.looked();
   counts.changed += step.changed();
-  counts.failures += step.unreadable() + (result ? 0 : 1);
+  // All places for scans are taken: not the job's fault, and no reason to come back ever later.
+  const bool busy = !result && result.error() == store::Error::kBusy;
+  const bool failed = !result && !busy;
+  counts.failures += step.unreadable() + (failed ? 1 : 0);
   counts.seconds += static_cast<double>(took) / kTicksPerSecond;
   if (step.unreadable() > 0)
     count_failure(entry, std::to_string(step.unreadable()) + " records cannot be read");
   round.looked += step.looked();
   round.open = !result || !*result;
   int64_t rest_s = kPauseSeconds;
-  if (!result) {
+  if (failed) {
     rest_s = back_off_seconds(++round.failures);
     count_failure(entry, std::string(store::describe(result.error())) + "; again in " +
                              std::to_string(rest_s) + " s");
-  } else {
+  } else if (!busy) {
     round.failures = 0;
   }
   if (result && *result) {
@@ -170,7 +171,7 @@ void Schedule::finish(const Taken& taken, const Step& step, const store::Result<
 }
 
 std::vector<Status> Schedule::status() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<Status> all;
   all.reserve(entries_.size());
   for (const auto& entry : entries_) {

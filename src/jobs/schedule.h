@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/task.h"
 #include "jobs/job.h"
 #include "store/store.h"
@@ -50,7 +50,7 @@ class Schedule {
   // Between two steps of one round.
   static constexpr int64_t kPauseSeconds = 1;
   // A step that failed is done again after a second, then after twice as long each time, up to
-  // this.
+  // this. One that found all places for scans taken (kBusy) comes back after a pause.
   static constexpr int64_t kMostBackOffSeconds = 600;
   // A cursor that moves is stored as often as this. As long is what a restart repeats.
   static constexpr int64_t kStoreSeconds = 60;
@@ -107,17 +107,17 @@ class Schedule {
   static store::Key cursor_key(const std::string& account, const std::string& job);
   std::optional<Taken> take();
   Task<void> load_cursor(const Taken& taken);
-  Task<store::Result<void>> store_cursor(const Taken& taken);
+  Task<void> store_cursor(const Taken& taken);
   void finish(const Taken& taken, const Step& step, const store::Result<bool>& result);
-  void count_failure(Entry& entry, std::string what);
+  void count_failure(Entry& entry, std::string what) REQUIRES(mutex_);
 
   store::Store& store_;
   const Clock& clock_;
   const std::vector<std::string> accounts_;
   std::atomic<bool> stopping_{false};
-  mutable std::mutex mutex_;  // Guards what follows, but for what is said of Round.
-  std::vector<std::unique_ptr<Entry>> entries_;
-  uint64_t turns_given_ = 0;
+  mutable Mutex mutex_;  // Guards what is in the entries as well, but for what is said of Round.
+  std::vector<std::unique_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+  uint64_t turns_given_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace kyanite::jobs

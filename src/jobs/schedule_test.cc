@@ -21,10 +21,13 @@ Task<store::Result<bool>> count_up(Step& step, size_t most, std::string& steps) 
   co_return step.cursor.size() == most;
 }
 
+// Counts commits, which fail as long as there is an error.
 class FailingStore final : public store::MemoryStore {
  public:
+  std::optional<store::Error> error;
   Task<store::Result<void>> commit(store::Commit commit) override {
     ++commits;
+    if (error) co_return *error;
     co_return co_await MemoryStore::commit(std::move(commit));
   }
   int commits = 0;
@@ -134,6 +137,36 @@ TEST_F(Schedules, AFailingStepBacksOffAndIsCounted) {
   error.reset();
   EXPECT_EQ(pass(schedule, Schedule::kMostBackOffSeconds).substr(0, 8), "ahere a ");
   EXPECT_EQ(schedule.status().front().state, Status::State::kResting);
+}
+
+// Whoever makes room on a full disk has a cursor that cannot be stored.
+TEST_F(Schedules, ACursorThatCannotBeStoredDoesNotSlowAJobDown) {
+  store.error = store::Error::kFull;
+  Schedule schedule(store, clock, {"a"});
+  start(schedule, {counting("job", 1'000)});
+  EXPECT_EQ(pass(schedule, 3), "a+ a++ a+++ ");
+  EXPECT_EQ(store.commits, 4);
+  EXPECT_EQ(schedule.status().front().failures, 0U);
+  EXPECT_EQ(schedule.status().front().state, Status::State::kInRound);
+  // With the next step that can be it is.
+  store.error.reset();
+  EXPECT_EQ(pass(schedule, 1), "a++++ ");
+  Schedule restarted(store, clock, {"a"});
+  start(restarted, {counting("job", 1'000)});
+  EXPECT_EQ(steps, "a+++++ ");
+}
+
+// So that nobody keeps jobs away for long by taking all places.
+TEST_F(Schedules, AStepThatFindsNoPlaceComesBackSoon) {
+  auto run = [&](Step& step) -> Task<store::Result<bool>> {
+    steps += step.account() + " ";
+    co_return store::Error::kBusy;
+  };
+  Schedule schedule(store, clock, {"a"});
+  start(schedule, {Job{"job", 10, {}, run}});
+  EXPECT_EQ(pass(schedule, 5), "a a a a a ");
+  EXPECT_EQ(schedule.status().front().failures, 0U);
+  EXPECT_EQ(schedule.status().front().state, Status::State::kInRound);
 }
 
 TEST_F(Schedules, UnreadableRecordsAreFailuresButNoReasonToStop) {
