@@ -13,6 +13,8 @@ namespace {
 constexpr uint64_t kBodyMemoryBytes = 512ULL * 1024 * 1024;
 // How many times what stays free a peer and an account may hold.
 constexpr std::array<uint64_t, 2> kTimesFree = {1, 3};
+// Very little: one part in so many of all, 128 KiB of the most there is.
+constexpr uint64_t kPartsOfVeryLittle = 4096;
 // On small machines it is one part in so many of the memory there is.
 constexpr uint64_t kPartOfMachine = 4;
 
@@ -44,7 +46,8 @@ bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t
   MutexLock lock(mutex_);
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);
-  for (size_t i = 0; i < owners.size() && to > from; ++i) {
+  const bool very_little = to <= total_ / kPartsOfVeryLittle && free >= total_ / 4;
+  for (size_t i = 0; i < owners.size() && to > from && !very_little; ++i) {
     if (owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free)
       continue;
     refused_.fetch_add(1, std::memory_order_relaxed);

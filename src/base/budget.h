@@ -1,7 +1,9 @@
 // Memory that many share, of which none can take all. A peer may hold more as long as that is no
 // more than what stays free: one alone gets a half, two a third each, and there is always something
 // left for one more. An account may hold three times what stays free: its peers do not shut each
-// other out, and all of them together leave a quarter to other accounts.
+// other out, and all of them together leave a quarter to other accounts. Who asks for very little
+// gets it as long as a quarter of all is free: what others of the same peer hold, who may be behind
+// one address with it, does not shut it out.
 #pragma once
 
 #include <array>

@@ -54,6 +54,21 @@ TEST(Budget, AllPeersOfOneAccountLeaveAQuarterToOtherAccounts) {
   EXPECT_TRUE(other.resize(125));
 }
 
+TEST(Budget, VeryLittleIsGivenAsLongAsAQuarterIsFree) {
+  constexpr uint64_t kTotal = 4096 * 1000;
+  Budget budget(kTotal);
+  Budget::Part much(budget, "peer", "account"), little(budget, "peer", "account");
+  ASSERT_TRUE(much.resize(kTotal / 2));
+  EXPECT_FALSE(little.resize(1001));
+  EXPECT_TRUE(little.resize(1000));
+  EXPECT_FALSE(little.resize(1001));
+  Budget::Part other(budget, "other"), last(budget, "peer", "account");
+  ASSERT_TRUE(other.resize(kTotal / 4 - 1000));
+  EXPECT_FALSE(last.resize(1000));
+  EXPECT_TRUE(other.resize(kTotal / 4 - 2000));
+  EXPECT_TRUE(last.resize(1000));
+}
+
 TEST(Budget, APeerIsAWholeIpv6Network) {
   Budget budget(1000);
   Budget::Part one(budget, "2001:db8::1"), other(budget, "2001:db8::2");

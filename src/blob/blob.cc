@@ -137,10 +137,10 @@ wire::Result<void> require_base(const Call& call) {
   return {};
 }
 
-Task<wire::Result<Found>> find_blob(Call& call) {
+Task<wire::Result<FoundBlob>> find_blob(Call& call) {
   const auto space = co_await load_space(call);
   if (!space) co_return space.error();
-  Found found{*space, {}, {}, {}, {}};
+  FoundBlob found{*space, {}, {}, {}, {}};
   std::optional<Time> version;
   if (!call.target.snapshot.empty()) {
     found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
@@ -173,8 +173,8 @@ Task<wire::Result<Found>> find_blob(Call& call) {
   co_return std::move(found);
 }
 
-Task<wire::Result<Found>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key,
-                                    bool own_conditions) {
+Task<wire::Result<FoundBlob>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key,
+                                        bool own_conditions) {
   const Rules rules{.use = LeaseUse::kShared,
                     .operation = headers::read_operation(call),
                     .accepts = accepts,
@@ -243,7 +243,7 @@ void encode_state(http::Reply& reply, const Blob& blob) {
   if (blob.version.set()) reply.header("x-ms-version-id", wire::iso_date(blob.version));
 }
 
-void encode_properties(http::Reply& reply, const Call& call, const Found& found) {
+void encode_properties(http::Reply& reply, const Call& call, const FoundBlob& found) {
   const Blob& blob = *found.blob;
   // A snapshot is of a version, but is none.
   if (parse_row(found.row).snapshot.set()) {

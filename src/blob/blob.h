@@ -102,7 +102,7 @@ store::Key head_key(const service::Call& call, store::SpaceId space, std::string
 // Whether requests see the head: neither soft-deleted nor past its expiry.
 bool is_visible(const Blob& blob, Time now);
 
-struct Found {
+struct FoundBlob {
   store::SpaceId space = 0;
   std::string row;  // of the head: of the blob itself, a snapshot or a version
   store::RecordPtr record;
@@ -111,10 +111,10 @@ struct Found {
 };
 // The blob, snapshot or version that the request addresses; 404 when it or the container is
 // missing.
-Task<wire::Result<Found>> find_blob(service::Call& call);
+Task<wire::Result<FoundBlob>> find_blob(service::Call& call);
 // The same, with lease id and conditions checked by the rules of reads.
-Task<wire::Result<Found>> read_blob(service::Call& call, concurrency::ConditionSet accepts,
-                                    KeyUse key = KeyUse::kIgnores, bool own_conditions = false);
+Task<wire::Result<FoundBlob>> read_blob(service::Call& call, concurrency::ConditionSet accepts,
+                                        KeyUse key = KeyUse::kIgnores, bool own_conditions = false);
 
 // Refuses operations that only the blob itself takes when the request names a snapshot or version.
 wire::Result<void> require_base(const service::Call& call);
@@ -192,6 +192,6 @@ Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, 
 }
 
 // The headers that Get Blob and Get Blob Properties share.
-void encode_properties(http::Reply& reply, const service::Call& call, const Found& found);
+void encode_properties(http::Reply& reply, const service::Call& call, const FoundBlob& found);
 
 }  // namespace kyanite::blob

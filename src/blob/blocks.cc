@@ -12,7 +12,7 @@
 namespace kyanite::blob {
 
 store::RecordPtr to_record(const Block& block, const content::Pieces& pieces) {
-  auto record = std::make_shared<store::Record>();
+  auto record = std::make_shared<store::SharedRecord>();
   content::encode_pieces(pieces, *record);
   Block stored = block;
   stored.pieces = std::move(record->value);

@@ -126,7 +126,7 @@ Outcome copy_local(Call& call, const Checks& checks, const Order& order, const S
   if (!changed) co_return changed.error();
   http::Reply reply(call.version >= wire::kAsynchronousCopies ? 202 : 201);
   encode_state(reply, *changed);
-  if (call.version >= wire::kAsynchronousCopies) encode_copy_started(reply, changed->copy);
+  if (call.version >= wire::kAsynchronousCopies) headers::encode_copy_started(reply, changed->copy);
   co_return reply;
 }
 

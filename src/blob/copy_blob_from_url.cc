@@ -49,7 +49,7 @@ Outcome copy_blob_from_url(Call& call) {
   if (!changed) co_return changed.error();
   http::Reply reply(202);
   encode_state(reply, *changed);
-  encode_copy_started(reply, changed->copy);
+  headers::encode_copy_started(reply, changed->copy);
   encode_hash(reply, taken->uploaded);
   reply.header("x-ms-request-server-encrypted", "true");
   co_return reply;

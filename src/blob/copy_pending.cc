@@ -100,7 +100,7 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
   runner.submit(call.context, call.target.account, std::move(note));
   http::Reply reply(202);
   encode_state(reply, *changed);
-  encode_copy_started(reply, changed->copy);
+  headers::encode_copy_started(reply, changed->copy);
   co_return reply;
 }
 

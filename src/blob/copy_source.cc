@@ -55,7 +55,7 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
   Call& call = source.call->call();
   if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, family);
-  if (auto admitted = co_await transfer::admit_source(outer, call, trusted); !admitted)
+  if (auto admitted = co_await transfer::authorize_source(outer, call, trusted); !admitted)
     co_return admitted.error();
   if (call.service->kind() == wire::Service::kFile) co_return co_await find_file(call, source);
   if (call.service->kind() != wire::Service::kBlob) co_return wire::Error(Code::kInvalidSourceUri);
@@ -144,7 +144,7 @@ Task<wire::Result<Source>> open_foreign(Call& call, const http::Url& url, CopyFa
 
 // One attempt; nothing when the source was changed while it was read.
 Task<wire::Result<Taken>> try_take(Call& call, CopyFamily family, const Wanted& wanted,
-                                   const transfer::Claims& claims) {
+                                   const transfer::HashClaims& claims) {
   auto source = co_await open_source(call, family, wanted.range);
   if (!source) co_return source.error();
   transfer::Hashes hashes(wanted.md5 == Md5::kAlways || !claims.md5.empty() ||
@@ -193,7 +193,7 @@ Task<wire::Result<Taken>> try_take(Call& call, CopyFamily family, const Wanted& 
 
 }  // namespace
 
-Task<wire::Result<Found>> find_source_blob(Call& source) {
+Task<wire::Result<FoundBlob>> find_source_blob(Call& source) {
   // Nothing else: reading the tags of a blob, say, takes another permission than reading its bytes.
   if (source.operation->run != get_blob) co_return wire::Error(Code::kInvalidSourceUri);
   auto found = co_await find_blob(source);

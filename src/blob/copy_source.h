@@ -54,7 +54,7 @@ struct Source {
   std::string url;  // as the copy's properties show it: without the SAS signature
   std::unique_ptr<transfer::SourceCall> call;  // Set when it is in this server:
   // the blob with the key that came along for it, or a file as if it were a block blob.
-  Found found;
+  FoundBlob found;
   std::string partition;                   // of the space: where the content is
   store::Guard guard;                      // the record that names it
   std::unique_ptr<http::Fetched> fetched;  // Else set: the reply of the other server.
@@ -64,8 +64,8 @@ struct Source {
   const store::Guard& head() const { return guard; }
 };
 
-// The blob that an admitted call of Get Blob addresses, unless it cannot be copied from.
-Task<wire::Result<Found>> find_source_blob(service::Call& source);
+// The blob that an authorized call of Get Blob addresses, unless it cannot be copied from.
+Task<wire::Result<FoundBlob>> find_source_blob(service::Call& source);
 
 // Finds the source, sees that it may be read, and checks the conditions on it. With a range another
 // server is asked for that part only.

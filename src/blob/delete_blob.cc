@@ -61,19 +61,18 @@ wire::Result<void> check_tier_conditions(const headers::Asked& asked, const Blob
 // The blob's snapshots that are not deleted yet.
 Task<wire::Result<std::vector<Head>>> list_snapshots(Call& call, store::SpaceId space) {
   std::vector<Head> heads;
-  auto listed = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object, "s"));
-    for (; cursor->valid(); cursor->next()) {
-      auto record = cursor->record();
-      if (!record) return record.error();
-      auto blob = store::decode<Blob>((*record)->value);
-      if (!blob) return store::Error::kCorrupt;
-      if (blob->deleted.set()) continue;
-      const auto key = store::Key::from_bytes(std::string(cursor->key()));
-      heads.push_back({std::string(key.row()), *record, std::move(*blob)});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto blob = store::decode<Blob>((*record)->value);
+    if (!blob) return store::Error::kCorrupt;
+    if (blob->deleted.set()) return true;
+    const auto key = store::Key::from_bytes(std::string(cursor.key()));
+    heads.push_back({std::string(key.row()), *record, std::move(*blob)});
+    return true;
+  };
+  auto listed = co_await store::scan(
+      call.store(), store::Range::rows(space, kHeads, call.target.object, "s"), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return std::move(heads);
 }

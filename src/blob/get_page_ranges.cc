@@ -33,11 +33,11 @@ wire::Result<std::optional<std::string>> decode_previous(const Call& call) {
   return std::optional<std::string>(std::string(query->get("snapshot")));
 }
 
-Task<wire::Result<std::optional<Found>>> find_previous(Call& call, const Found& now) {
+Task<wire::Result<std::optional<FoundBlob>>> find_previous(Call& call, const FoundBlob& now) {
   const auto decoded = decode_previous(call);
   if (!decoded) co_return decoded.error();
   const auto& text = *decoded;
-  if (!text) co_return std::optional<Found>();
+  if (!text) co_return std::optional<FoundBlob>();
   // A token for one snapshot or version tells nothing of another.
   if (call.caller.is_sas() && call.caller.scope == auth::Scope::kSnapshot)
     co_return wire::Error(Code::kAuthorizationFailure);
@@ -46,7 +46,7 @@ Task<wire::Result<std::optional<Found>>> find_previous(Call& call, const Found& 
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
     co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
   }
-  Found found{now.space, snapshot_row(*instant), {}, {}, {}};
+  FoundBlob found{now.space, snapshot_row(*instant), {}, {}, {}};
   const auto key = head_key(call, found.space, found.row);
   auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
@@ -55,10 +55,10 @@ Task<wire::Result<std::optional<Found>>> find_previous(Call& call, const Found& 
   if (loaded->value->created != now.blob->created) co_return wire::Error(Code::kBlobOverwritten);
   found.record = std::move(loaded->record);
   found.blob = std::move(loaded->value);
-  co_return std::optional<Found>(std::move(found));
+  co_return std::optional<FoundBlob>(std::move(found));
 }
 
-Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Found& found, Span span) {
+Task<wire::Result<content::Pieces>> load_pieces(Call& call, const FoundBlob& found, Span span) {
   const content::Place place{found.space, call.target.object};
   const store::Guard head{head_key(call, found.space, found.row), found.record};
   const uint64_t length = found.blob->content.length;

@@ -32,19 +32,18 @@ Task<store::Result<Named>> contents_left(store::Store& store, const content::Pla
     if (write.record == nullptr) leaving.insert(write.key.bytes());
   }
   Named left;
-  auto looked = co_await store.read([&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(place.space, kHeads, place.partition));
-    for (; cursor->valid(); cursor->next()) {
-      if (leaving.contains(cursor->key())) continue;
-      auto record = cursor->record();
-      if (!record) return record.error();
-      const auto blob = store::decode<Blob>((*record)->value);
-      if (!blob) return store::Error::kCorrupt;
-      auto key = store::Key::from_bytes(std::string(cursor->key()));
-      left.try_emplace(blob->content.id, store::Guard{std::move(key), *record});
-    }
-    return cursor->status();
-  });
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    if (leaving.contains(cursor.key())) return true;
+    auto record = cursor.record();
+    if (!record) return record.error();
+    const auto blob = store::decode<Blob>((*record)->value);
+    if (!blob) return store::Error::kCorrupt;
+    auto key = store::Key::from_bytes(std::string(cursor.key()));
+    left.try_emplace(blob->content.id, store::Guard{std::move(key), *record});
+    return true;
+  };
+  auto looked =
+      co_await store::scan(store, store::Range::rows(place.space, kHeads, place.partition), see);
   if (!looked) co_return looked.error();
   co_return std::move(left);
 }

@@ -114,7 +114,7 @@ Outcome copy_snapshot(Call& call, const Checks& checks, const Source& source, bo
   if (!changed) co_return changed.error();
   http::Reply reply(202);
   encode_state(reply, *changed);
-  encode_copy_started(reply, changed->copy);
+  headers::encode_copy_started(reply, changed->copy);
   co_return reply;
 }
 

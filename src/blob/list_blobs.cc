@@ -157,7 +157,7 @@ class Names {
   }
   store::Range range(store::Family family, std::string_view first) const {
     auto range = store::Range::partition_prefix(space_, family, listing_.page.prefix);
-    range.from = std::max(range.from, store::partition_prefix_bytes(space_, family, first));
+    range.start_at(store::partition_prefix_bytes(space_, family, first));
     return range;
   }
   bool is_at_lead() const { return heads_->valid() && heads_->key().starts_with(lead_); }

@@ -95,7 +95,7 @@ Task<store::Result<void>> remove_marks(jobs::Step& step, const std::vector<store
       }
       return {};
     };
-    if (auto looked = co_await step.store().read(look); !looked) co_return looked.error();
+    if (auto looked = co_await step.store().look(look); !looked) co_return looked.error();
     const auto done = co_await commit_together(step.store(), std::move(commits));
     for (const auto& each : done) {
       if (each) step.count_changes();

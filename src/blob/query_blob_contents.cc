@@ -100,7 +100,7 @@ wire::Error refused(const sql::SyntaxError& error) {
 }
 
 // The type and encoding of the content are not those of the result.
-Found without_content_headers(Found found) {
+FoundBlob without_content_headers(FoundBlob found) {
   auto blob = std::make_shared<Blob>(*found.blob);
   blob->http = {};
   found.blob = std::move(blob);

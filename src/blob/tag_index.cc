@@ -80,10 +80,10 @@ std::optional<store::Range> range_of(const Call& call, const TagQuery& query,
   auto range = store::Range::partition_prefix(space, kTagEntries, chosen->name + kTagSeparator);
   const std::string first = store::Key(space, kTagEntries, partition).bytes();
   const std::string after = store::after_partition(space, kTagEntries, partition);
-  if (chosen->op == Operator::kGreaterOrEqual) range.from = first;
-  if (chosen->op == Operator::kGreater) range.from = after;
-  if (chosen->op == Operator::kLessOrEqual) range.to = after;
-  if (chosen->op == Operator::kLess) range.to = first;
+  if (chosen->op == Operator::kGreaterOrEqual) range.start_at(first);
+  if (chosen->op == Operator::kGreater) range.start_at(after);
+  if (chosen->op == Operator::kLessOrEqual) range.end_before(after);
+  if (chosen->op == Operator::kLess) range.end_before(first);
   return range;
 }
 
@@ -98,7 +98,7 @@ class Search {
   uint64_t looked_at() const { return looked_at_; }
   store::Result<void> look(const store::View& view);
   TagMatches take() {
-    if (!done_) found_.next = range_.from;
+    if (!done_) found_.next = range_.from();
     return std::move(found_);
   }
 
@@ -152,7 +152,7 @@ store::Result<void> Search::look(const store::View& view) {
   auto cursor = view.scan(range_);
   for (uint64_t count = 0; cursor->valid(); cursor->next()) {
     if (count > 0 && (view.enough() || looked_at_ == kEntriesPerPage)) {
-      range_.from = cursor->key();
+      range_.start_at(cursor->key());
       return {};
     }
     ++count;
@@ -164,8 +164,8 @@ store::Result<void> Search::look(const store::View& view) {
     if (!tags) return tags.error();
     if (!*tags || !query_.matches(**tags, entry->container)) continue;
     if (found_.matches.size() == most_) {
-      range_.from = cursor->key();
-      found_.next = range_.from;
+      range_.start_at(cursor->key());
+      found_.next = range_.from();
       done_ = true;
       return {};
     }
@@ -183,7 +183,7 @@ Task<wire::Result<TagMatches>> find_by_tags(Call& call, const TagQuery& query,
                                             uint64_t most) {
   auto range = range_of(call, query, container);
   if (!range) co_return TagMatches();
-  if (!start.empty()) range->from = std::max(range->from, start);
+  range->start_at(start);
   Search search(call, query, container, most, std::move(*range));
   const auto snapshot = call.store().snapshot();
   const store::Look look = [&search](const store::View& view) { return search.look(view); };

@@ -22,7 +22,7 @@ const std::string kWhere = "%22a%22%3D%271%27";  // "a"='1'
 
 uint64_t count_entries(TestService& blobs) {
   uint64_t count = 0;
-  auto looked = RunLoop::run(blobs.around.context.store.read([&](const store::View& view) {
+  auto looked = RunLoop::run(blobs.around.context.store.look([&](const store::View& view) {
     auto cursor = view.scan(store::Range::family(tag_space("account"), kTagEntries));
     for (; cursor->valid(); cursor->next()) ++count;
     return cursor->status();
@@ -215,7 +215,7 @@ class AllTagsAreIndexed {
 
   std::string problem() {
     std::string wrong;
-    auto looked = store_.look([&](const store::View& view) -> store::Result<void> {
+    auto looked = store_.look_now([&](const store::View& view) -> store::Result<void> {
       const auto directory = lifetime::directory_space("account");
       for (const auto family : {lifetime::kContainersFamily, lifetime::kDeletedContainersFamily}) {
         auto cursor = view.scan(store::Range::family(directory, family));

@@ -89,7 +89,7 @@ class TestService : public service::TestHost<BlobService> {
   };
   Left left() {
     Left count;
-    auto looked = RunLoop::run(around.context.store.read([&](const store::View& view) {
+    auto looked = RunLoop::run(around.context.store.look([&](const store::View& view) {
       count = {};
       const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
                            "box");

@@ -29,7 +29,7 @@ Task<wire::Result<bool>> has_blocks(Call& call, store::SpaceId space) {
     any = cursor->valid();
     return cursor->status();
   };
-  auto looked = co_await call.store().read(look);
+  auto looked = co_await call.store().look(look);
   if (!looked) co_return service::storage_error(looked.error());
   co_return any;
 }

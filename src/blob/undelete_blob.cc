@@ -18,25 +18,24 @@ Outcome undelete_blob(Call& call) {
   const auto space = container->space;
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     bool any = false;
-    auto looked = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
-      auto cursor = view.scan(store::Range::rows(space, kHeads, call.target.object));
-      for (; cursor->valid(); cursor->next()) {
-        auto record = cursor->record();
-        if (!record) return record.error();
-        auto blob = store::decode<Blob>((*record)->value);
-        if (!blob) return store::Error::kCorrupt;
-        // What was kept long enough is gone, even where it was not cleared away yet.
-        if (blob->deleted.set() && blob->removal <= call.now) continue;
-        any = true;
-        if (!blob->deleted.set()) continue;
-        const auto key = store::Key::from_bytes(std::string(cursor->key()));
-        blob->deleted = {};
-        blob->removal = {};
-        attempt.commit.expect(key, *record);
-        attempt.commit.put(key, service::to_record(*blob));
-      }
-      return cursor->status();
-    });
+    const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+      auto record = cursor.record();
+      if (!record) return record.error();
+      auto blob = store::decode<Blob>((*record)->value);
+      if (!blob) return store::Error::kCorrupt;
+      // What was kept long enough is gone, even where it was not cleared away yet.
+      if (blob->deleted.set() && blob->removal <= call.now) return true;
+      any = true;
+      if (!blob->deleted.set()) return true;
+      const auto key = store::Key::from_bytes(std::string(cursor.key()));
+      blob->deleted = {};
+      blob->removal = {};
+      attempt.commit.expect(key, *record);
+      attempt.commit.put(key, service::to_record(*blob));
+      return true;
+    };
+    auto looked = co_await store::scan(
+        call.store(), store::Range::rows(space, kHeads, call.target.object), see, call.deadline);
     if (!looked) co_return service::storage_error(looked.error());
     if (!any) co_return wire::Error(Code::kBlobNotFound);
     co_return wire::Result<void>();

@@ -67,10 +67,9 @@ TEST_F(Sealed, ContentIsStoredEncryptedAndReadWithItsKey) {
     std::string stored;
     for (const auto& piece : pieces) {
       ASSERT_TRUE(piece.seal);
-      stored +=
-          piece.ref
-              ? store::text_of(*RunLoop::run(object.store.read(*piece.ref, 0, piece.length, false)))
-              : piece.inline_bytes;
+      stored += piece.ref ? store::text_of(*RunLoop::run(
+                                object.store.read_run(*piece.ref, 0, piece.length, false)))
+                          : piece.inline_bytes;
     }
     EXPECT_EQ(stored.size(), plain.size());
     EXPECT_NE(stored, plain);

@@ -195,10 +195,10 @@ void damage(Object& object, const store::Record& leaf) {
   object.save({inline_piece(0, "0123456789")});
   store::Commit change;
   const auto looked =
-      RunLoop::run(object.store.read([&](const store::View& view) -> store::Result<void> {
+      RunLoop::run(object.store.look([&](const store::View& view) -> store::Result<void> {
         auto cursor = view.scan(store::Range::family(kPlace.space, kContentFamily));
         change.put(store::Key::from_bytes(std::string(cursor->key())),
-                   std::make_shared<store::Record>(leaf));
+                   std::make_shared<store::SharedRecord>(leaf));
         return {};
       }));
   EXPECT_TRUE(looked.ok());

@@ -73,7 +73,7 @@ store::Key grave_key(const Place& place, uint64_t content_id) {
 }
 
 store::RecordPtr to_record(const Grave& grave) {
-  auto record = std::make_shared<store::Record>();
+  auto record = std::make_shared<store::SharedRecord>();
   record->value = store::encode(grave);
   return record;
 }

@@ -31,7 +31,7 @@ Task<store::Result<void>> see_leaves(store::Store& store, const Place& place, ui
                                      uint64_t first, uint64_t most, const store::See& see,
                                      Deadline deadline) {
   store::Range range = leaf_range(place, content_id);
-  range.from = leaf_key(place, content_id, first).bytes();
+  range.start_at(leaf_key(place, content_id, first).bytes());
   if (most > kFewLeaves) co_return co_await store::scan(store, std::move(range), see, deadline);
   const store::Look look = [&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(range);
@@ -42,7 +42,7 @@ Task<store::Result<void>> see_leaves(store::Store& store, const Place& place, ui
     }
     return cursor->status();
   };
-  co_return co_await store.read(look);
+  co_return co_await store.look(look);
 }
 
 // How many leaves a content may have.
@@ -57,7 +57,7 @@ uint64_t new_content_id() {
 }
 
 void put_leaf(store::Commit& commit, store::Key key, const Pieces& pieces) {
-  auto leaf = std::make_shared<store::Record>();
+  auto leaf = std::make_shared<store::SharedRecord>();
   encode_pieces(pieces, *leaf);
   commit.put(std::move(key), std::move(leaf));
 }

@@ -65,7 +65,7 @@ Task<store::Result<bool>> same_write(store::Store& store, const Piece& one, cons
   const Piece& run = one.ref ? one : other;
   const Piece& held = one.ref ? other : one;
   if (held.is_zeros()) co_return false;
-  auto bytes = co_await store.read(*run.ref, run.skip, run.length, false);
+  auto bytes = co_await store.read_run(*run.ref, run.skip, run.length, false);
   if (!bytes) co_return bytes.error();
   co_return std::get<Buffer>(*bytes).view() == held.inline_bytes;
 }

@@ -110,12 +110,12 @@ Task<store::Result<os::Bytes>> Reader::next(bool prefer_file) {
 Task<store::Result<os::Bytes>> Reader::read_piece(const Piece& piece, bool prefer_file) {
   if (!piece.seal) {
     if (!piece.ref) co_return os::Bytes(Buffer::copy_of(piece.inline_bytes));
-    co_return co_await store_.read(*piece.ref, piece.skip, piece.length, prefer_file);
+    co_return co_await store_.read_run(*piece.ref, piece.skip, piece.length, prefer_file);
   }
   if (cipher_ == nullptr) co_return store::Error::kCorrupt;
   Buffer bytes;
   if (piece.ref) {
-    auto stored = co_await store_.read(*piece.ref, piece.skip, piece.length, false);
+    auto stored = co_await store_.read_run(*piece.ref, piece.skip, piece.length, false);
     if (!stored) co_return stored.error();
     bytes = std::move(std::get<Buffer>(*stored));
   } else {

@@ -90,7 +90,7 @@ inline std::string Object::read(uint64_t offset, uint64_t length) {
 // How many records the content family holds.
 inline size_t count_leaves(store::Store& store) {
   size_t count = 0;
-  const auto looked = RunLoop::run(store.read([&](const store::View& view) -> store::Result<void> {
+  const auto looked = RunLoop::run(store.look([&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(store::Range::family(kPlace.space, kContentFamily));
     for (; cursor->valid(); cursor->next()) ++count;
     return cursor->status();

@@ -128,7 +128,7 @@ store::Result<void> Committer::write(rocksdb::WriteBatch& writes) {
   if (!written.ok()) {
     if (written.error() == Error::kFull) room_.refused();
     cache_.distrust();
-    return written;
+    return Error::kUnknown;
   }
   // Of several writes to one key only the last: readers must not see the ones before it.
   for (const auto& [key, record] : staged_) cache_.put(key, record);

@@ -45,7 +45,7 @@ class EngineSnapshot final : public store::Snapshot {
  public:
   EngineSnapshot(Records& records, const ScanPlaces& places) : kept_(records), places_(places) {}
 
-  Task<store::Result<void>> read(store::Look look) override {
+  Task<store::Result<void>> look(store::Look look) override {
     if (!long_) {
       const auto others_wait = [this] { return this->others_wait(); };
       auto looked = kept_.look_in_memory(look, others_wait, places_.unawaited_turn, long_);
@@ -137,9 +137,9 @@ Task<store::Result<RecordPtr>> Engine::get(const store::Key& key) {
   co_return std::move(*record);
 }
 
-Task<store::Result<void>> Engine::read(store::Look look) {
+Task<store::Result<void>> Engine::look(store::Look look) {
   co_return or_busy<void>(
-      co_await parts_->reads.try_run([&] { return parts_->records->read(look); }));
+      co_await parts_->reads.try_run([&] { return parts_->records->look(look); }));
 }
 
 std::unique_ptr<store::Snapshot> Engine::snapshot() {
@@ -147,7 +147,7 @@ std::unique_ptr<store::Snapshot> Engine::snapshot() {
 }
 
 Task<store::Result<void>> Engine::commit(store::Commit commit) {
-  check_well_formed(commit);
+  if (auto fits = check_well_formed(commit); !fits) co_return fits.error();
   co_return co_await submit(std::move(commit));
 }
 
@@ -171,8 +171,8 @@ Task<store::Result<store::Ref>> Engine::append(Buffer bytes) {
       co_await parts_->appends.try_run([&] { return parts_->extents->writer().append(bytes); }));
 }
 
-Task<store::Result<os::Bytes>> Engine::read(store::Ref ref, uint32_t offset, uint32_t length,
-                                            bool prefer_file) {
+Task<store::Result<os::Bytes>> Engine::read_run(store::Ref ref, uint32_t offset, uint32_t length,
+                                                bool prefer_file) {
   return parts_->extents->read(parts_->reads, ref, offset, length, prefer_file);
 }
 

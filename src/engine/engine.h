@@ -55,12 +55,12 @@ class Engine final : public store::Store {
   ~Engine() override;
 
   Task<store::Result<store::RecordPtr>> get(const store::Key& key) override;
-  Task<store::Result<void>> read(store::Look look) override;
+  Task<store::Result<void>> look(store::Look look) override;
   std::unique_ptr<store::Snapshot> snapshot() override;
   Task<store::Result<void>> commit(store::Commit commit) override;
   Task<store::Result<store::Ref>> append(Buffer bytes) override;
-  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
-                                      bool prefer_file) override;
+  Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
+                                          bool prefer_file) override;
   store::Hold hold() override;
   Task<store::Result<size_t>> erase(store::Range range, size_t most) override;
 

@@ -21,7 +21,7 @@ class Extents {
 
   ExtentWriter& writer() { return writer_; }
 
-  // As Store::read. Completes at once when the bytes are trusted or in the page cache.
+  // As Store::read_run. Completes at once when the bytes are trusted or in the page cache.
   Task<store::Result<os::Bytes>> read(Workers& workers, store::Ref ref, uint32_t offset,
                                       uint32_t length, bool prefer_file);
 

@@ -66,14 +66,14 @@ TEST_F(ExtentsTest, ReadersKeepOnlySoManyFilesOpen) {
   std::vector<os::Bytes> kept;
   size_t files = 0;
   for (const Ref& ref : refs) {
-    kept.push_back(*RunLoop::run(engine_->read(ref, 0, ref.length, true)));
+    kept.push_back(*RunLoop::run(engine_->read_run(ref, 0, ref.length, true)));
     files += std::holds_alternative<os::FileSlice>(kept.back()) ? 1 : 0;
     EXPECT_TRUE(store::text_of(kept.back()) == bytes);
   }
   EXPECT_GE(files, 16u);
   EXPECT_LE(files, 33u);
   kept.clear();
-  const auto again = RunLoop::run(engine_->read(refs.front(), 0, refs.front().length, true));
+  const auto again = RunLoop::run(engine_->read_run(refs.front(), 0, refs.front().length, true));
   EXPECT_TRUE(std::holds_alternative<os::FileSlice>(*again)) << "there is room again";
 }
 

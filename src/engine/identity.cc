@@ -64,7 +64,7 @@ store::RecordPtr to_record(const Standing& standing) {
   append_varint(record.value, standing.start);
   append_varint(record.value, standing.announced);
   append_varint(record.value, standing.made);
-  return std::make_shared<const store::Record>(std::move(record));
+  return std::make_shared<const store::SharedRecord>(std::move(record));
 }
 
 std::optional<Standing> standing_of(const store::Record& record) {

@@ -75,7 +75,7 @@ TEST_F(Places, AppendsAndReadsDoNotWaitForScans) {
   ASSERT_TRUE(ref.ok());
   EXPECT_EQ(bytes_of(*engine_, *ref), "bytes");
   EXPECT_TRUE(put(*engine_, "written", "meanwhile", {*ref}).ok());
-  EXPECT_TRUE(RunLoop::run(engine_->read([](const store::View& view) -> store::Result<void> {
+  EXPECT_TRUE(RunLoop::run(engine_->look([](const store::View& view) -> store::Result<void> {
                 return view.get(row_key(1)).ok() ? store::Result<void>() : Error::kIo;
               })).ok());
 
@@ -158,7 +158,7 @@ class Desk final : public Executor {
     bool done = false;
     [](store::Snapshot& over, store::Look look,
        bool& flag) -> Detached {
-      EXPECT_TRUE((co_await over.read(std::move(look))).ok());
+      EXPECT_TRUE((co_await over.look(std::move(look))).ok());
       flag = true;
     }(
                        snapshot,

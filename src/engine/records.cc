@@ -78,7 +78,7 @@ store::Result<RecordPtr> record_of(const Status& status, const Slice& bytes) {
   }
   auto record = decode_record({bytes.data(), bytes.size()});
   if (!record) return unknown_format();
-  return RecordPtr(std::make_shared<const store::Record>(std::move(*record)));
+  return RecordPtr(std::make_shared<const store::SharedRecord>(std::move(*record)));
 }
 
 // What a look has used up of its time. In memory it must not wait for the device, nor go on when
@@ -136,11 +136,11 @@ class RecordCursor final : public store::View::Cursor {
  public:
   RecordCursor(rocksdb::DB& database, ReadOptions options, const store::Range& range,
                Allotment* allotment)
-      : range_(range), end_(range_.to), allotment_(allotment) {
-    if (!range_.to.empty()) options.iterate_upper_bound = &end_;
+      : range_(range), end_(range_.to()), allotment_(allotment) {
+    options.iterate_upper_bound = &end_;
     options.ignore_range_deletions = true;  // There are none: looking for them costs each step.
     iterator_.reset(database.NewIterator(options));
-    iterator_->Seek(range_.from);
+    iterator_->Seek(range_.from());
     moved(Allotment::kSeek);
   }
   bool valid() const override { return valid_; }
@@ -158,7 +158,7 @@ class RecordCursor final : public store::View::Cursor {
     moved(1);
   }
   void seek(std::string_view key) override {
-    iterator_->Seek(std::max<std::string_view>(key, range_.from));
+    iterator_->Seek(std::max<std::string_view>(key, range_.from()));
     moved(Allotment::kSeek);
   }
   store::Result<void> status() const override {
@@ -366,7 +366,7 @@ std::optional<store::Result<RecordPtr>> Records::get_in_memory(std::string_view 
   return record_of(status, bytes);
 }
 
-store::Result<void> Records::read(const store::Look& look) {
+store::Result<void> Records::look(const store::Look& look) {
   const Reading reading(*this);
   if (!reading.allowed()) return Error::kIo;
   rocksdb::ManagedSnapshot snapshot(&reading.database());

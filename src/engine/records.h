@@ -57,7 +57,7 @@ class Records {
   std::optional<store::Result<store::RecordPtr>> get_in_memory(std::string_view key);
 
   // Runs `look` over a snapshot.
-  store::Result<void> read(const store::Look& look);
+  store::Result<void> look(const store::Look& look);
   class Kept;
   // Hands every key and its stored bytes to `see`, over one snapshot and past the block cache;
   // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile.

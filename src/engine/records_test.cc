@@ -38,7 +38,7 @@ TEST(Records, WhatIsNoRecordIsCorruptAndStopsTheSweep) {
   engine = location.open();
   EXPECT_EQ(get(*engine, "from the future").error(), Error::kCorrupt);
   EXPECT_EQ(get(*engine, "fine").value()->value, "v");
-  auto seen = RunLoop::run(engine->read([](const store::View& view) -> store::Result<void> {
+  auto seen = RunLoop::run(engine->look([](const store::View& view) -> store::Result<void> {
     EXPECT_EQ(view.get(test_key("from the future")).error(), Error::kCorrupt);
     auto cursor = view.scan(store::Range::space(1));
     EXPECT_TRUE((*cursor->record())->value == "v");
@@ -68,7 +68,7 @@ struct Looked {
 };
 Looked look(store::Snapshot& snapshot, bool until_enough = false) {
   Looked looked;
-  looked.how = RunLoop::run(snapshot.read([&](const store::View& view) -> store::Result<void> {
+  looked.how = RunLoop::run(snapshot.look([&](const store::View& view) -> store::Result<void> {
     ++looked.times;
     looked.rows = 0;
     auto cursor = view.scan(store::Range::space(1));
@@ -167,7 +167,7 @@ TEST(Snapshots, FindARecordAgainInASmallCache) {
     int times = 0;
     for (int again = 0; again < 2; ++again) {
       times = 0;
-      ASSERT_TRUE(RunLoop::run(snapshot->read([&](const store::View& view) -> store::Result<void> {
+      ASSERT_TRUE(RunLoop::run(snapshot->look([&](const store::View& view) -> store::Result<void> {
                     ++times;
                     auto record = view.get(key(i));
                     if (!record) return record.error();

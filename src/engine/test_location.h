@@ -84,7 +84,7 @@ inline store::Result<store::Ref> append(store::Store& store, std::string_view by
 }
 // The run's bytes, or what went wrong.
 inline std::string bytes_of(store::Store& store, const store::Ref& ref, bool prefer_file = false) {
-  auto bytes = RunLoop::run(store.read(ref, 0, ref.length, prefer_file));
+  auto bytes = RunLoop::run(store.read_run(ref, 0, ref.length, prefer_file));
   return bytes.ok() ? store::text_of(*bytes) : store::describe(bytes.error());
 }
 

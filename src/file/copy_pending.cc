@@ -31,7 +31,7 @@ constexpr int64_t kMaxSecondsPerChange = 600;
 template <class Edit>
 Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& copy, Edit edit) {
   // The note has the row of the entry, which keeps its place while the copy is pending.
-  tree::Found found;
+  tree::SeenEntry found;
   found.parent = read_be64(copy.object.data());
   found.folded = copy.object.substr(8);
   found.key = tree::entry_key(copy.space, found.parent, found.folded);

@@ -47,7 +47,7 @@ wire::Result<void> check_lease(const Call& call, const Leased& leased,
 Task<wire::Result<void>> check_snapshots(Call& call, const Share& share, Snapshots option) {
   bool any = false;
   bool leased = false;
-  auto done = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+  auto done = co_await call.store().look([&](const store::View& view) -> store::Result<void> {
     auto cursor = view.scan(store::Range::rows(share.space, kSnapshots, kSharePartition));
     for (; cursor->valid(); cursor->next()) {
       auto record = cursor->record();

@@ -20,7 +20,7 @@ using wire::Code;
 namespace {
 
 Task<wire::Result<content::Pieces>> load_pieces(Call& call, const Tree& tree,
-                                                const tree::Found& found, Span span) {
+                                                const tree::SeenEntry& found, Span span) {
   const auto place = tree.content_place();
   const auto& content = found.entry->content;
   if (span.offset >= content.length) co_return content::Pieces();

@@ -25,7 +25,7 @@ wire::Result<void> check_crc64_conditions(const Call& call, uint64_t crc64) {
 
 // One attempt; a conflict when the source was changed while it was read.
 Task<wire::Result<Uploaded>> try_take(Call& call, const headers::ByteRange& range,
-                                      const transfer::Claims& claims) {
+                                      const transfer::HashClaims& claims) {
   auto source = co_await open_source(call, SourceTrust::kNone, range);
   if (!source) co_return source.error();
   transfer::Hashes hashes(!claims.md5.empty());

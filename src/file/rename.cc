@@ -48,7 +48,8 @@ Task<wire::Result<Path>> decode_source(Call& call) {
   const bool own_credentials = source.query.has("sig");
   if (!own_credentials && call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
     co_return wire::Error(Code::kAuthorizationPermissionMismatch);
-  if (auto admitted = co_await transfer::admit_source(call, source, !own_credentials); !admitted)
+  if (auto admitted = co_await transfer::authorize_source(call, source, !own_credentials);
+      !admitted)
     co_return admitted.error();
   co_return decode_path(source);
 }

@@ -377,16 +377,9 @@ TEST_F(FileTree, DifferencesTellWhatWasClearedWhereNothingWas) {
 // How many records of a family there are in the whole store.
 size_t count_records(TestService& files, store::Family family) {
   size_t count = 0;
-  auto looked =
-      RunLoop::run(files.around.memory.read([&](const store::View& view) -> store::Result<void> {
-        auto cursor = view.scan({std::string(8, '\0'), std::string(9, '\xff')});
-        for (; cursor->valid(); cursor->next()) {
-          const auto key = store::Key::from_bytes(std::string(cursor->key()));
-          if ((key.space() >> 63) == 0 && key.family() == family) ++count;
-        }
-        return cursor->status();
-      }));
-  EXPECT_TRUE(looked);
+  for (const auto& [key, record] : files.around.memory.everything()) {
+    if ((key.space() >> 63) == 0 && key.family() == family) ++count;
+  }
   return count;
 }
 
@@ -410,20 +403,13 @@ TEST_F(FileTree, NothingIsLeftOfADeletedSnapshot) {
 void expect_sound(TestService& files) {
   std::map<EntryId, EntryId> parents;
   std::set<EntryId> directories{kRootId};
-  auto looked =
-      RunLoop::run(files.around.memory.read([&](const store::View& view) -> store::Result<void> {
-        auto cursor = view.scan({std::string(8, '\0'), std::string(9, '\xff')});
-        for (; cursor->valid(); cursor->next()) {
-          const auto key = store::Key::from_bytes(std::string(cursor->key()));
-          if ((key.space() >> 63) != 0 || key.family() != tree::kEntries) continue;
-          const auto entry = store::decode<Entry>((*cursor->record())->value).value();
-          EXPECT_TRUE(parents.emplace(entry.id, read_be64(key.row().data())).second)
-              << entry.name << " is in two places";
-          if (entry.directory) directories.insert(entry.id);
-        }
-        return cursor->status();
-      }));
-  ASSERT_TRUE(looked);
+  for (const auto& [key, record] : files.around.memory.everything()) {
+    if ((key.space() >> 63) != 0 || key.family() != tree::kEntries) continue;
+    const auto entry = store::decode<Entry>(record->value).value();
+    EXPECT_TRUE(parents.emplace(entry.id, read_be64(key.row().data())).second)
+        << entry.name << " is in two places";
+    if (entry.directory) directories.insert(entry.id);
+  }
   for (const auto& [id, parent] : parents) {
     EXPECT_TRUE(directories.contains(parent)) << "an orphan";
     size_t steps = 0;

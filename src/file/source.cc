@@ -24,7 +24,7 @@ Task<wire::Result<void>> find_local(const Call& outer, Source& source, SourceTru
   Call& call = source.call->call();
   if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, trust);
-  if (auto admitted = co_await transfer::admit_source(outer, call, trusted); !admitted)
+  if (auto admitted = co_await transfer::authorize_source(outer, call, trusted); !admitted)
     co_return admitted.error();
   if (call.service == outer.service) {
     auto file = co_await find_source_file(call);

@@ -23,7 +23,7 @@ struct Source {
   bool is_local() const { return call != nullptr; }
 };
 
-// The file that an admitted call of Get File addresses, and what a copy needs of it.
+// The file that an authorized call of Get File addresses, and what a copy needs of it.
 Task<wire::Result<Located>> find_source_file(service::Call& call);
 transfer::SourceObject source_object(const Located& file);
 

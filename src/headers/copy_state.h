@@ -16,8 +16,3 @@ void encode_copy(http::Reply& reply, const Copy& copy);
 void encode_copy_started(http::Reply& reply, const Copy& copy);
 
 }  // namespace kyanite::headers
-
-// So that callers who name no namespace find it by what it encodes.
-namespace kyanite::object {
-using headers::encode_copy_started;
-}

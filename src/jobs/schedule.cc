@@ -116,7 +116,7 @@ Task<void> Schedule::store_cursor(const Taken& taken) {
   const Moment now = clock_.moment();
   const bool again = round.stored_at && now < after_seconds(*round.stored_at, kStoreSeconds);
   if (round.cursor == round.stored || (again && !round.cursor.empty())) co_return;
-  auto record = std::make_shared<store::Record>();
+  auto record = std::make_shared<store::SharedRecord>();
   record->value = store::encode(StoredCursor{round.cursor});
   store::Commit commit;
   commit.put(cursor_key(accounts_[taken.account], taken.entry->job.name),

@@ -28,7 +28,7 @@ Task<store::Result<std::optional<Partition>>> find_partition(store::Store& store
                                                              std::string name) {
   std::optional<Partition> found;
   auto range = store::Range::family(space, family);
-  range.from = std::max(range.from, store::Key(space, family, name).bytes());
+  range.start_at(store::Key(space, family, name).bytes());
   const store::Look look = [&](const store::View& view) -> store::Result<void> {
     found.reset();
     auto cursor = view.scan(range);
@@ -40,7 +40,7 @@ Task<store::Result<std::optional<Partition>>> find_partition(store::Store& store
     if (!record && record.error() != store::Error::kCorrupt) return record.error();
     return {};
   };
-  if (auto looked = co_await store.read(look); !looked) co_return looked.error();
+  if (auto looked = co_await store.look(look); !looked) co_return looked.error();
   co_return std::move(found);
 }
 
@@ -53,8 +53,8 @@ Task<store::Result<bool>> walk(Step& step, std::vector<store::Range> ranges, std
   bool goes_on = true;
   const store::Look look = [&](const store::View& view) -> store::Result<void> {
     for (auto range : ranges) {
-      range.from = std::max(range.from, from);
-      if (range.from >= range.to) continue;
+      range.start_at(from);
+      if (range.empty()) continue;
       auto cursor = view.scan(range);
       for (; cursor->valid(); cursor->next()) {
         step.count_look();

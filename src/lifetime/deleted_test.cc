@@ -38,7 +38,7 @@ class HalfBlind final : public store::View {
     return view_.get(key);
   }
   std::unique_ptr<Cursor> scan(const store::Range& range) const override {
-    if (static_cast<store::Family>(range.from[8]) == unreadable_)
+    if (static_cast<store::Family>(range.from()[8]) == unreadable_)
       return std::make_unique<FailedCursor>();
     return view_.scan(range);
   }
@@ -84,7 +84,7 @@ TEST(DirectoryWalk, FailsWhereEitherHalfCannotBeRead) {
                     service::to_record(gone)));
 
   for (const store::Family unreadable : {kContainersFamily, kDeletedContainersFamily}) {
-    auto looked = RunLoop::run(around.memory.read([&](const store::View& view) {
+    auto looked = RunLoop::run(around.memory.look([&](const store::View& view) {
       const HalfBlind half(view, unreadable);
       DirectoryWalk<Thing> walk(test.call, half, kContainersFamily, kDeletedContainersFamily, {},
                                 {});
@@ -94,7 +94,7 @@ TEST(DirectoryWalk, FailsWhereEitherHalfCannotBeRead) {
     }));
     EXPECT_TRUE(looked.ok());
   }
-  auto looked = RunLoop::run(around.memory.read([&](const store::View& view) {
+  auto looked = RunLoop::run(around.memory.look([&](const store::View& view) {
     DirectoryWalk<Thing> walk(test.call, view, kContainersFamily, kDeletedContainersFamily, {}, {});
     std::vector<std::string> names;
     for (auto each = walk.next(); each.ok() && *each; each = walk.next())

@@ -19,14 +19,16 @@ constexpr jobs::Portion kBudget{.looks = 7'000, .changes = 5'000};
 // messages
 constexpr size_t kMostInCommit = 100;
 
-// Both lanes; texts, whose family sorts after them, are removed with their messages.
-store::Range all_messages(store::SpaceId space) {
-  const auto hidden = store::Range::family(space, static_cast<store::Family>(Lane::kHidden));
-  const auto ready = store::Range::family(space, static_cast<store::Family>(Lane::kReady));
-  return {hidden.from, ready.to};
+// Both lanes in the order of their families; texts are removed with their messages.
+std::vector<store::Range> all_messages(store::SpaceId space) {
+  static_assert(Lane::kHidden < Lane::kReady);
+  std::vector<store::Range> lanes;
+  for (const Lane lane : {Lane::kHidden, Lane::kReady})
+    lanes.push_back(store::Range::family(space, static_cast<store::Family>(lane)));
+  return lanes;
 }
 
-Place place_of(const store::Key& key) {
+MessagePlace place_of(const store::Key& key) {
   return {static_cast<Lane>(key.family()), position_of(key.bytes())};
 }
 
@@ -75,7 +77,7 @@ Task<store::Result<bool>> remove_expired(jobs::Step& step, Indexes& indexes, sto
         expired.push_back({store::Key::from_bytes(std::string(cursor.key())), *record});
       return expired.size() < kMostInCommit;
     };
-    std::vector<store::Range> messages(1, all_messages(space));
+    auto messages = all_messages(space);
     std::string next = key;
     auto at_end = co_await jobs::walk(step, std::move(messages), next, see);
     if (!at_end) co_return at_end;

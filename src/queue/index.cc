@@ -26,7 +26,7 @@ Index::Visible Index::visible(Time now, size_t most) {
 Index::Visible Index::claim(Time now, size_t most) {
   MutexLock lock(mutex_);
   Visible result = visible(now, most);
-  for (const Place& place : result.places) window(place.lane).claim(place.position);
+  for (const MessagePlace& place : result.places) window(place.lane).claim(place.position);
   return result;
 }
 
@@ -35,24 +35,24 @@ Index::Visible Index::peek(Time now, size_t most) {
   return visible(now, most);
 }
 
-void Index::unclaim(const Place& place) {
+void Index::unclaim(const MessagePlace& place) {
   MutexLock lock(mutex_);
   window(place.lane).unclaim(place.position);
 }
 
-void Index::added(const Place& place, Time expires) {
+void Index::added(const MessagePlace& place, Time expires) {
   MutexLock lock(mutex_);
   window(place.lane).add(place.position, expires);
 }
 
-void Index::moved(const Place& from, const Place& to, Time expires) {
+void Index::moved(const MessagePlace& from, const MessagePlace& to, Time expires) {
   if (from == to) return;
   MutexLock lock(mutex_);
   window(from.lane).remove(from.position);
   window(to.lane).add(to.position, expires);
 }
 
-void Index::removed(const Place& place) {
+void Index::removed(const MessagePlace& place) {
   MutexLock lock(mutex_);
   window(place.lane).remove(place.position);
 }

@@ -21,19 +21,19 @@ class Index {
     Position from;
   };
   struct Visible {
-    std::vector<Place> places;       // earliest first
-    std::optional<Unknown> unknown;  // What must be loaded to tell which message comes next.
+    std::vector<MessagePlace> places;  // earliest first
+    std::optional<Unknown> unknown;    // What must be loaded to tell which message comes next.
   };
   // The first messages visible at `now`, at most `most`. Claimed ones are nobody else's until they
   // are unclaimed, moved or removed.
   Visible claim(Time now, size_t most);
   Visible peek(Time now, size_t most);
-  void unclaim(const Place& place);
+  void unclaim(const MessagePlace& place);
 
   // To be told of every commit, once it has succeeded.
-  void added(const Place& place, Time expires);
-  void moved(const Place& from, const Place& to, Time expires);
-  void removed(const Place& place);
+  void added(const MessagePlace& place, Time expires);
+  void moved(const MessagePlace& from, const MessagePlace& to, Time expires);
+  void removed(const MessagePlace& place);
   // The outcome of a commit is not known: everything must be loaded again.
   void forget();
 

@@ -12,8 +12,8 @@ constexpr Time kNow{1'000'000};
 constexpr Time kLater{2'000'000};
 
 Position at(int64_t ticks, uint64_t id = 0) { return {{ticks}, {0, id}}; }
-Place ready(int64_t ticks, uint64_t id = 0) { return {Lane::kReady, at(ticks, id)}; }
-Place hidden(int64_t ticks, uint64_t id = 0) { return {Lane::kHidden, at(ticks, id)}; }
+MessagePlace ready(int64_t ticks, uint64_t id = 0) { return {Lane::kReady, at(ticks, id)}; }
+MessagePlace hidden(int64_t ticks, uint64_t id = 0) { return {Lane::kHidden, at(ticks, id)}; }
 
 // An index that knows the store is empty.
 class IndexTest : public testing::Test {
@@ -32,7 +32,9 @@ class IndexTest : public testing::Test {
     for (const Position& position : found) known.push_back({position, kLater});
     index.finish_load(lane, known, until, 0);
   }
-  std::vector<Place> claim(size_t most, Time now = kNow) { return index.claim(now, most).places; }
+  std::vector<MessagePlace> claim(size_t most, Time now = kNow) {
+    return index.claim(now, most).places;
+  }
 
   Index index;
 };
@@ -41,9 +43,9 @@ TEST_F(IndexTest, HandsOutTheEarliestOfBothLanes) {
   index.added(ready(30), kLater);
   index.added(hidden(20), kLater);
   index.added(ready(10), kLater);
-  EXPECT_EQ(claim(2), (std::vector<Place>{ready(10), hidden(20)}));
-  EXPECT_EQ(claim(2), (std::vector<Place>{ready(30)}));
-  EXPECT_EQ(claim(2), (std::vector<Place>{}));
+  EXPECT_EQ(claim(2), (std::vector<MessagePlace>{ready(10), hidden(20)}));
+  EXPECT_EQ(claim(2), (std::vector<MessagePlace>{ready(30)}));
+  EXPECT_EQ(claim(2), (std::vector<MessagePlace>{}));
 }
 
 TEST_F(IndexTest, HidesWhatIsNotVisibleYet) {
@@ -56,7 +58,7 @@ TEST_F(IndexTest, PassesOverWhatHasExpired) {
   index.added(ready(1), kNow);
   index.added(ready(2), {kNow.ticks + 1});
   EXPECT_EQ(index.count(kNow), 1u);
-  EXPECT_EQ(claim(2), (std::vector<Place>{ready(2)}));
+  EXPECT_EQ(claim(2), (std::vector<MessagePlace>{ready(2)}));
 }
 
 TEST_F(IndexTest, UnclaimedIsEveryonesAgain) {
@@ -96,7 +98,7 @@ TEST_F(IndexTest, AsksForTheLaneThatMightComeFirst) {
   load(Lane::kHidden, {}, at(30));
   // 10 comes before anything unknown; 50 does not.
   const auto visible = index.claim(kNow, 2);
-  EXPECT_EQ(visible.places, (std::vector<Place>{ready(10)}));
+  EXPECT_EQ(visible.places, (std::vector<MessagePlace>{ready(10)}));
   ASSERT_TRUE(visible.unknown);
   EXPECT_EQ(visible.unknown->lane, Lane::kHidden);
   EXPECT_EQ(visible.unknown->from, at(30));
@@ -122,7 +124,7 @@ struct DuringLoadCase {
   const char* name;
   void (*change)(Index&);
   std::vector<Position> found;
-  std::vector<Place> expected;
+  std::vector<MessagePlace> expected;
 };
 class DuringLoad : public IndexTest, public testing::WithParamInterface<DuringLoadCase> {};
 
@@ -268,11 +270,12 @@ TEST(IndexWalk, AgreesWithAPlainSet) {
             load(*visible.unknown);
             visible = index.claim(kNow, 1);
           }
-          std::optional<Place> expected;
+          std::optional<MessagePlace> expected;
           for (const Lane each : kLanes) {
             for (const Position& position : lane_set(stored, each)) {
               if (lane_set(claimed, each).contains(position)) continue;
-              if (!expected || position < expected->position) expected = Place{each, position};
+              if (!expected || position < expected->position)
+                expected = MessagePlace{each, position};
               break;
             }
           }

@@ -21,8 +21,7 @@ Outcome list_queues(service::Call& call) {
   const auto directory = lifetime::directory_space(call.target.account);
   auto range = store::Range::partition_prefix(directory, lifetime::kQueuesFamily, page->prefix);
   if (!page->start.empty()) {
-    range.from =
-        std::max(range.from, store::Key(directory, lifetime::kQueuesFamily, page->start).bytes());
+    range.start_at(store::Key(directory, lifetime::kQueuesFamily, page->start).bytes());
   }
   std::string next_marker;
   uint64_t count = 0;

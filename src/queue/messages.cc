@@ -20,7 +20,7 @@ class Claims {
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
   ~Claims() {
-    for (const Place& place : places_) index_.unclaim(place);
+    for (const MessagePlace& place : places_) index_.unclaim(place);
   }
 
   // Claims up to `most` altogether. Something to load when that is needed to go on.
@@ -30,19 +30,19 @@ class Claims {
     return more.unknown;
   }
   // The store has no such message, or none that can be read.
-  void drop(const Place& place) {
+  void drop(const MessagePlace& place) {
     index_.removed(place);
     std::erase(places_, place);
   }
-  void moved(size_t which, const Place& to, Time expires) {
+  void moved(size_t which, const MessagePlace& to, Time expires) {
     index_.moved(places_[which], to, expires);
   }
   void release() { places_.clear(); }
-  const std::vector<Place>& places() const { return places_; }
+  const std::vector<MessagePlace>& places() const { return places_; }
 
  private:
   Index& index_;
-  std::vector<Place> places_;
+  std::vector<MessagePlace> places_;
 };
 
 // Puts the message's record and, when it is long, its text beside it into the commit.
@@ -51,7 +51,7 @@ void add_message(store::Commit& commit, store::SpaceId space, const Standing& st
   Message stored = standing.message;
   if (stored.text_apart) {
     if (write_text) {
-      auto text = std::make_shared<store::Record>();
+      auto text = std::make_shared<store::SharedRecord>();
       text->value = std::move(stored.text);
       commit.put(text_key(space, standing.place.position.id), std::move(text));
     }
@@ -82,15 +82,15 @@ Task<wire::Result<T>> change(const Messages& messages, Decide decide) {
 }
 
 // The messages at these places with their records; those that are not there any more are dropped.
-struct Found {
+struct ClaimedMessage {
   Standing standing;
   store::RecordPtr record;
 };
-Task<store::Result<std::vector<Found>>> read_claimed(const Messages& messages, Claims& claims,
-                                                     Time now) {
-  std::vector<Found> found;
-  const std::vector<Place> places = claims.places();
-  for (const Place& place : places) {
+Task<store::Result<std::vector<ClaimedMessage>>> read_claimed(const Messages& messages,
+                                                              Claims& claims, Time now) {
+  std::vector<ClaimedMessage> found;
+  const std::vector<MessagePlace> places = claims.places();
+  for (const MessagePlace& place : places) {
     auto record = co_await messages.store().get(message_key(messages.space, place));
     if (!record && record.error() != store::Error::kCorrupt) co_return record.error();
     auto message = record && *record ? store::decode<Message>((*record)->value) : std::nullopt;
@@ -115,10 +115,10 @@ Task<store::Result<std::vector<Found>>> read_claimed(const Messages& messages, C
 }
 
 // Hides the messages.
-std::vector<Standing> hide(store::SpaceId space, std::vector<Found> found, Time visible,
+std::vector<Standing> hide(store::SpaceId space, std::vector<ClaimedMessage> found, Time visible,
                            store::Commit& commit) {
   std::vector<Standing> taken;
-  for (Found& each : found) {
+  for (ClaimedMessage& each : found) {
     const auto old_key = message_key(space, each.standing.place);
     commit.expect(old_key, std::move(each.record));
     commit.remove(old_key);
@@ -134,8 +134,9 @@ std::vector<Standing> hide(store::SpaceId space, std::vector<Found> found, Time 
 wire::Error message_not_found() { return wire::Code::kMessageNotFound; }
 
 // The message that the ticket names, if its receipt is still good.
-Task<wire::Result<Found>> find_claimed(const Messages& messages, const Ticket& ticket, Time now) {
-  const Place place{ticket.receipt.lane, {ticket.receipt.visible, ticket.id}};
+Task<wire::Result<ClaimedMessage>> find_claimed(const Messages& messages, const Ticket& ticket,
+                                                Time now) {
+  const MessagePlace place{ticket.receipt.lane, {ticket.receipt.visible, ticket.id}};
   auto record = co_await messages.store().get(message_key(messages.space, place));
   if (!record) co_return storage_error(record.error());
   if (*record == nullptr) co_return message_not_found();
@@ -143,12 +144,12 @@ Task<wire::Result<Found>> find_claimed(const Messages& messages, const Ticket& t
   if (!message) co_return storage_error(store::Error::kCorrupt);
   if (message->receipt != ticket.receipt.number || message->expired(now))
     co_return message_not_found();
-  co_return Found{{place, std::move(*message)}, std::move(*record)};
+  co_return ClaimedMessage{{place, std::move(*message)}, std::move(*record)};
 }
 
 // Puts `after` in the place of `before`.
-void replace(store::SpaceId space, const Found& before, const Standing& after, bool new_text,
-             store::Commit& commit) {
+void replace(store::SpaceId space, const ClaimedMessage& before, const Standing& after,
+             bool new_text, store::Commit& commit) {
   const auto old_key = message_key(space, before.standing.place);
   commit.expect(old_key, before.record);
   commit.remove(old_key);
@@ -216,7 +217,7 @@ Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time no
   }
   std::vector<Standing> seen;
   auto look = [&](const store::View& view) -> store::Result<void> {
-    for (const Place& place : visible.places) {
+    for (const MessagePlace& place : visible.places) {
       auto record = view.get(message_key(messages.space, place));
       if (!record && record.error() != store::Error::kCorrupt) return record.error();
       if (!record || *record == nullptr) continue;  // Damaged, or taken a moment ago.
@@ -233,14 +234,14 @@ Task<wire::Result<std::vector<Standing>>> peek(const Messages& messages, Time no
     return {};
   };
   if (visible.places.empty()) co_return seen;
-  auto looked = co_await messages.store().read(look);
+  auto looked = co_await messages.store().look(look);
   if (!looked) co_return storage_error(looked.error());
   co_return seen;
 }
 
 Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Time now,
                                     int64_t visibility_s, std::optional<std::string> text) {
-  using Moved = std::pair<Place, Standing>;
+  using Moved = std::pair<MessagePlace, Standing>;
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Moved>> {
     auto before = co_await find_claimed(messages, ticket, now);
     if (!before) co_return before.error();
@@ -264,10 +265,10 @@ Task<wire::Result<Standing>> update(const Messages& messages, Ticket ticket, Tim
 }
 
 Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time now) {
-  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<Place>> {
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<MessagePlace>> {
     auto found = co_await find_claimed(messages, ticket, now);
     if (!found) co_return found.error();
-    const Place& place = found->standing.place;
+    const MessagePlace& place = found->standing.place;
     const auto key = message_key(messages.space, place);
     store::Commit& commit = attempt.commit;
     commit.expect(key, found->record);
@@ -275,7 +276,7 @@ Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time n
     if (found->standing.message.text_apart) commit.remove(text_key(messages.space, ticket.id));
     co_return place;
   };
-  auto place = co_await change<Place>(messages, decide);
+  auto place = co_await change<MessagePlace>(messages, decide);
   if (!place) co_return place.error();
   messages.index->removed(*place);
   co_return wire::Result<void>();
@@ -284,7 +285,7 @@ Task<wire::Result<void>> discard(const Messages& messages, Ticket ticket, Time n
 Task<store::Result<bool>> is_near_front(const Messages& messages, MessageId id) {
   constexpr size_t kLooked = 1024;  // of a lane
   bool found = false;
-  auto done = co_await messages.store().read([&](const store::View& view) -> store::Result<void> {
+  auto done = co_await messages.store().look([&](const store::View& view) -> store::Result<void> {
     for (const Lane lane : kLanes) {
       auto cursor = view.scan(lane_range(messages.space, lane, Position::first()));
       for (size_t i = 0; i < kLooked && cursor->valid() && !found; ++i, cursor->next())

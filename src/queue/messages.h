@@ -16,7 +16,7 @@ namespace kyanite::queue {
 
 // A message where it is now, complete with its text.
 struct Standing {
-  Place place;
+  MessagePlace place;
   Message message;
 
   Receipt receipt() const { return {place.lane, place.position.visible, message.receipt}; }

@@ -56,13 +56,13 @@ std::string MessageId::text() const {
   return text;
 }
 
-store::Key message_key(store::SpaceId space, const Place& place) {
+store::Key message_key(store::SpaceId space, const MessagePlace& place) {
   return store::Key(space, static_cast<store::Family>(place.lane), {}, row_of(place.position));
 }
 
 store::Range lane_range(store::SpaceId space, Lane lane, const Position& from) {
   auto range = store::Range::rows(space, static_cast<store::Family>(lane), {});
-  range.from = message_key(space, {lane, from}).bytes();
+  range.start_at(message_key(space, {lane, from}).bytes());
   return range;
 }
 

@@ -46,14 +46,14 @@ enum class Lane : char {
 };
 inline constexpr Lane kLanes[] = {Lane::kReady, Lane::kHidden};
 
-struct Place {
+struct MessagePlace {
   Lane lane = Lane::kReady;
   Position position;
-  bool operator==(const Place&) const = default;
+  bool operator==(const MessagePlace&) const = default;
 };
 
 // Families are the lanes' letters; all messages of a queue are in one partition of its space.
-store::Key message_key(store::SpaceId space, const Place& place);
+store::Key message_key(store::SpaceId space, const MessagePlace& place);
 // Bounds of a scan: from this position to the end of the lane.
 store::Range lane_range(store::SpaceId space, Lane lane, const Position& from);
 // The position in a key that a scan of a lane returned.

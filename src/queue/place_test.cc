@@ -34,7 +34,7 @@ TEST(MessageId, RefusesOtherText) {
   }
 }
 
-TEST(Place, KeysSortByTimeAndComeBack) {
+TEST(MessagePlace, KeysSortByTimeAndComeBack) {
   const Position early{{100}, {7, 9}};
   const Position late{{101}, {1, 2}};
   const auto early_key = message_key(5, {Lane::kReady, early});
@@ -43,8 +43,8 @@ TEST(Place, KeysSortByTimeAndComeBack) {
   EXPECT_TRUE(early_key.same_partition(message_key(5, {Lane::kHidden, late})));
   EXPECT_TRUE(early_key.same_partition(text_key(5, early.id)));
   const auto range = lane_range(5, Lane::kReady, early);
-  EXPECT_EQ(range.from, early_key.bytes());
-  EXPECT_LT(message_key(5, {Lane::kReady, Position::last()}).bytes(), range.to);
+  EXPECT_EQ(range.from(), early_key.bytes());
+  EXPECT_LT(message_key(5, {Lane::kReady, Position::last()}).bytes(), range.to());
 }
 
 TEST(Receipt, ComesBack) {

@@ -17,7 +17,12 @@ wire::Error storage_error(store::Error error) {
       return wire::Error(wire::Code::kInternalError)
           .saying("Stored bytes of this resource are damaged.");
     case store::Error::kIo:
+    case store::Error::kUnknown:
+      // 500 promises nothing: clients look or try again.
       return wire::Code::kInternalError;
+    case store::Error::kTooLarge:
+      return wire::Error(wire::Code::kRequestBodyTooLarge)
+          .saying("This changes more than one request can.");
     case store::Error::kBusy:
       return wire::Code::kServerBusy;
     case store::Error::kTimeout:

@@ -33,8 +33,8 @@ struct Context {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> name_at;
-    Place<uint16_t, uint32_t> data_at;
+    Whereabouts<uint16_t, uint16_t> name_at;
+    Whereabouts<uint16_t, uint32_t> data_at;
     io(name_at.offset, name_at.length);
     io.reserved(2);
     io(data_at.offset, data_at.length);

@@ -54,8 +54,8 @@ struct CreateRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> name_at;
-    Place<uint32_t, uint32_t> contexts_at;
+    Whereabouts<uint16_t, uint16_t> name_at;
+    Whereabouts<uint32_t, uint32_t> contexts_at;
     io.reserved(1);
     io(oplock, impersonation);
     io.reserved(16);
@@ -81,7 +81,7 @@ struct CreateReply {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint32_t, uint32_t> contexts_at;
+    Whereabouts<uint32_t, uint32_t> contexts_at;
     io(oplock, flags, action, times, allocation_size, end_of_file, attributes);
     io.reserved(4);
     io(file, contexts_at.offset, contexts_at.length);

@@ -6,7 +6,7 @@
 //     std::string path;
 //     template <class Io>
 //     void fields(Io& io) {
-//       Place<uint16_t, uint16_t> at;
+//       Whereabouts<uint16_t, uint16_t> at;
 //       io(flags, at.offset, at.length);
 //       io.placed_text(at, path);
 //     }
@@ -48,7 +48,7 @@ struct Later {
 };
 
 template <class Offset, class Length>
-struct Place {
+struct Whereabouts {
   Later<Offset> offset;
   Later<Length> length;
 };
@@ -97,7 +97,7 @@ class Reader {
   // What is somewhere behind the fields that were read up to here. Of nothing the offset may be
   // anything.
   template <class Offset, class Length>
-  void placed(const Place<Offset, Length>& place, std::string_view& bytes) {
+  void placed(const Whereabouts<Offset, Length>& place, std::string_view& bytes) {
     const size_t offset = place.offset.value;
     const size_t length = place.length.value;
     bytes = {};
@@ -106,11 +106,11 @@ class Reader {
     bytes = frame_.substr(offset, length);
   }
   template <class Offset, class Length>
-  void placed_or_none(const Place<Offset, Length>& place, std::string_view& bytes) {
+  void placed_or_none(const Whereabouts<Offset, Length>& place, std::string_view& bytes) {
     placed(place, bytes);
   }
   template <class Offset, class Length>
-  void placed_text(const Place<Offset, Length>& place, std::string& text,
+  void placed_text(const Whereabouts<Offset, Length>& place, std::string& text,
                    Status unreadable = Status::kObjectNameInvalid) {
     std::string_view bytes;
     placed(place, bytes);
@@ -209,20 +209,20 @@ class Writer {
   void pad_to(size_t alignment) { reserved((alignment - size() % alignment) % alignment); }
 
   template <class Offset, class Length>
-  void placed(const Place<Offset, Length>& place, std::string_view bytes) {
+  void placed(const Whereabouts<Offset, Length>& place, std::string_view bytes) {
     fill(place.offset, size());
     fill(place.length, bytes.size());
     out_ += bytes;
   }
   // Aligned; nothing is said to be at offset 0.
   template <class Offset, class Length>
-  void placed_or_none(const Place<Offset, Length>& place, std::string_view bytes) {
+  void placed_or_none(const Whereabouts<Offset, Length>& place, std::string_view bytes) {
     if (bytes.empty()) return;
     pad_to(8);
     placed(place, bytes);
   }
   template <class Offset, class Length>
-  void placed_text(const Place<Offset, Length>& place, std::string_view utf8,
+  void placed_text(const Whereabouts<Offset, Length>& place, std::string_view utf8,
                    Status = Status::kObjectNameInvalid) {
     fill(place.offset, size());
     text(place.length, utf8);

@@ -27,7 +27,7 @@ struct Everything {
   template <class Io>
   void fields(Io& io) {
     Later<uint8_t> count;
-    Place<uint8_t, uint16_t> place;
+    Whereabouts<uint8_t, uint16_t> place;
     Later<uint16_t> text_bytes;
     io(count, place.length, place.offset, negative, command, bytes, text_bytes);
     io.reserved(2);

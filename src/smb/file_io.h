@@ -107,7 +107,7 @@ struct WriteRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint32_t> data_at;
+    Whereabouts<uint16_t, uint32_t> data_at;
     io(data_at.offset, data_at.length, offset, file, channel, remaining);
     io.reserved(4);
     io(flags);

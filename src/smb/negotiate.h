@@ -112,7 +112,7 @@ struct NegotiateReply {
   template <class Io>
   void fields(Io& io) {
     Later<uint16_t> context_count;
-    Place<uint16_t, uint16_t> token_at;
+    Whereabouts<uint16_t, uint16_t> token_at;
     Later<uint32_t> context_offset;
     io(security_mode, dialect, context_count, server, capabilities, max_transact, max_read,
        max_write, system_time, start_time, token_at.offset, token_at.length, context_offset);

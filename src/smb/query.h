@@ -24,7 +24,7 @@ struct QueryInfoRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint32_t> input_at;
+    Whereabouts<uint16_t, uint32_t> input_at;
     io(type, info_class, output_length, input_at.offset);
     io.reserved(2);
     io(input_at.length, additional, flags, file);
@@ -43,7 +43,7 @@ struct SetInfoRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint32_t> input_at;
+    Whereabouts<uint16_t, uint32_t> input_at;
     io(type, info_class, input_at.length, input_at.offset);
     io.reserved(2);
     io(additional, file);
@@ -70,7 +70,7 @@ struct QueryDirectoryRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> pattern_at;
+    Whereabouts<uint16_t, uint16_t> pattern_at;
     io(info_class, flags, file_index, file, pattern_at.offset, pattern_at.length, output_length);
     io.placed_text(pattern_at, pattern);
   }
@@ -99,7 +99,7 @@ struct OutputReply {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint32_t> output_at;
+    Whereabouts<uint16_t, uint32_t> output_at;
     io(output_at.offset, output_at.length);
     io.placed(output_at, output);
   }
@@ -117,7 +117,7 @@ struct IoctlRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint32_t, uint32_t> input_at;
+    Whereabouts<uint32_t, uint32_t> input_at;
     io.reserved(2);
     io(control, file, input_at.offset, input_at.length, max_input);
     io.reserved(8);  // Where output would be, of which a request has none.
@@ -136,8 +136,8 @@ struct IoctlReply {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint32_t, uint32_t> input_at;
-    Place<uint32_t, uint32_t> output_at;
+    Whereabouts<uint32_t, uint32_t> input_at;
+    Whereabouts<uint32_t, uint32_t> output_at;
     io.reserved(2);
     io(control, file, input_at.offset, input_at.length, output_at.offset, output_at.length);
     io.reserved(8);

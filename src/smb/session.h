@@ -22,7 +22,7 @@ struct SessionSetupRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> token_at;
+    Whereabouts<uint16_t, uint16_t> token_at;
     io(flags, security_mode, capabilities, channel, token_at.offset, token_at.length,
        previous_session);
     io.placed(token_at, token);
@@ -37,7 +37,7 @@ struct SessionSetupReply {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> token_at;
+    Whereabouts<uint16_t, uint16_t> token_at;
     io(flags, token_at.offset, token_at.length);
     io.placed(token_at, token);
   }
@@ -51,7 +51,7 @@ struct TreeConnectRequest {
 
   template <class Io>
   void fields(Io& io) {
-    Place<uint16_t, uint16_t> path_at;
+    Whereabouts<uint16_t, uint16_t> path_at;
     io(flags, path_at.offset, path_at.length);
     io.placed_text(path_at, path, Status::kBadNetworkName);
   }

@@ -58,14 +58,14 @@ class StoreContract : public testing::TestWithParam<MakeStore> {
     return ref.ok() ? *ref : Ref{};
   }
   std::string read(const Ref& ref, uint32_t offset, uint32_t length, bool prefer_file = false) {
-    auto bytes = RunLoop::run(store_.read(ref, offset, length, prefer_file));
+    auto bytes = RunLoop::run(store_.read_run(ref, offset, length, prefer_file));
     return bytes.ok() ? text_of(*bytes) : describe(bytes.error());
   }
   std::string read(const Ref& ref) { return read(ref, 0, ref.length); }
   // Keys' rows of a scan, in order.
   std::vector<std::string> rows(const Range& range) {
     std::vector<std::string> out;
-    auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
+    auto seen = RunLoop::run(store_.look([&](const View& view) -> Result<void> {
       auto cursor = view.scan(range);
       for (; cursor->valid(); cursor->next()) {
         out.emplace_back(Key::from_bytes(std::string(cursor->key())).row());
@@ -105,6 +105,22 @@ TEST_P(StoreContract, LaterWritesToOneKeyWin) {
             "ok");
   EXPECT_EQ(value(key("a")), "2");
   EXPECT_EQ(value(key("b")), "(absent)");
+}
+
+TEST_P(StoreContract, ACommitIsNoLargerThanItMayBe) {
+  ASSERT_EQ(put(key("a"), "1"), "ok");
+  Commit many;
+  many.put(key("a"), record_of("2"));
+  while (many.writes.size() <= kMaxCommitRecords) many.remove(key("b"));
+  EXPECT_EQ(commit(many), describe(Error::kTooLarge));
+  Commit long_ones;
+  const auto value_of_4_mib = record_of(std::string(4 << 20, 'x'));
+  for (size_t i = 0; i < kMaxCommitBytes / (4 << 20); ++i) long_ones.put(key("a"), value_of_4_mib);
+  EXPECT_EQ(commit(std::move(long_ones)), describe(Error::kTooLarge));
+  EXPECT_EQ(value(key("a")), "1");
+  many.writes.pop_back();
+  EXPECT_EQ(commit(std::move(many)), "ok");
+  EXPECT_EQ(value(key("a")), "2");
 }
 
 TEST_P(StoreContract, GuardsCompareContents) {
@@ -211,8 +227,10 @@ TEST_P(StoreContract, PartitionsAreInNameOrderAndApart) {
 
 TEST_P(StoreContract, CursorsSeekWithinTheirRange) {
   for (const char* row : {"a", "c", "e", "g"}) ASSERT_EQ(put(key(row), row), "ok");
-  const Range range{key("b").bytes(), key("f").bytes()};
-  auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
+  Range range = Range::rows(7, 'r', "p");
+  range.start_at(key("b").bytes());
+  range.end_before(key("f").bytes());
+  auto seen = RunLoop::run(store_.look([&](const View& view) -> Result<void> {
     auto cursor = view.scan(range);
     auto at = [&]() -> std::string {
       if (!cursor->valid()) return "(end)";
@@ -238,7 +256,7 @@ TEST_P(StoreContract, CursorsSeekWithinTheirRange) {
 
 TEST_P(StoreContract, AViewIsOneSnapshot) {
   for (int i = 0; i < 50; ++i) ASSERT_EQ(put(key(std::to_string(i)), "old"), "ok");
-  auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
+  auto seen = RunLoop::run(store_.look([&](const View& view) -> Result<void> {
     auto cursor = view.scan(Range::rows(7, 'r', "p"));
     std::thread writer([&] {
       for (int i = 0; i < 50; ++i) EXPECT_EQ(put(key(std::to_string(i)), "new"), "ok");
@@ -265,7 +283,7 @@ TEST_P(StoreContract, ASnapshotIsTheSameInEveryLook) {
   ASSERT_EQ(put(key("120"), "new"), "ok");  // The first look takes it.
   for (int look = 0; look < 3; ++look) {
     int count = 0;
-    auto seen = RunLoop::run(snapshot->read([&](const View& view) -> Result<void> {
+    auto seen = RunLoop::run(snapshot->look([&](const View& view) -> Result<void> {
       count = 0;  // A look may run twice.
       auto cursor = view.scan(Range::rows(7, 'r', "p"));
       for (; cursor->valid(); cursor->next(), ++count) {
@@ -290,7 +308,7 @@ TEST_P(StoreContract, SnapshotsAreNotInTheWayOfEachOther) {
   std::vector<std::unique_ptr<Snapshot>> snapshots;
   const auto seen_by = [&](Snapshot& snapshot) {
     std::string seen;
-    const auto looked = RunLoop::run(snapshot.read([&](const View& view) -> Result<void> {
+    const auto looked = RunLoop::run(snapshot.look([&](const View& view) -> Result<void> {
       auto got = view.get(key("k"));
       if (!got) return got.error();
       seen = (*got)->value;
@@ -310,7 +328,7 @@ TEST_P(StoreContract, SnapshotsAreNotInTheWayOfEachOther) {
 
 TEST_P(StoreContract, ErrorsOfASnapshotsLookComeBack) {
   auto seen = RunLoop::run(
-      store_.snapshot()->read([](const View&) -> Result<void> { return Error::kCorrupt; }));
+      store_.snapshot()->look([](const View&) -> Result<void> { return Error::kCorrupt; }));
   ASSERT_FALSE(seen.ok());
   EXPECT_EQ(seen.error(), Error::kCorrupt);
 }
@@ -322,8 +340,8 @@ TEST_P(StoreContract, AScanShowsEveryEntryOfItsRangeOnce) {
   ASSERT_TRUE(RunLoop::run(store_.commit(std::move(commit))).ok());
   int at = 1500;
   Range range = Range::rows(7, 'r', "p");
-  range.from = key("1500").bytes();
-  range.to = key("2600").bytes();
+  range.start_at(key("1500").bytes());
+  range.end_before(key("2600").bytes());
   const See see = [&](const View::Cursor& cursor) -> Result<bool> {
     EXPECT_EQ(std::string(cursor.key()), key(std::to_string(at)).bytes());
     auto seen = cursor.value();
@@ -366,7 +384,7 @@ TEST_P(StoreContract, AScanObeysItsDeadline) {
 
 TEST_P(StoreContract, ErrorsOfTheLookComeBack) {
   auto seen =
-      RunLoop::run(store_.read([](const View&) -> Result<void> { return Error::kCorrupt; }));
+      RunLoop::run(store_.look([](const View&) -> Result<void> { return Error::kCorrupt; }));
   ASSERT_FALSE(seen.ok());
   EXPECT_EQ(seen.error(), Error::kCorrupt);
 }
@@ -376,7 +394,7 @@ TEST_P(StoreContract, RecordsGiveTheirRefsBack) {
   for (int i = 0; i < 20; ++i) refs.push_back(append(pattern(100, static_cast<uint64_t>(i))));
   ASSERT_EQ(put(key("a"), "v", refs), "ok");
   EXPECT_EQ(get(key("a"))->refs, refs);
-  auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
+  auto seen = RunLoop::run(store_.look([&](const View& view) -> Result<void> {
     EXPECT_EQ((*view.get(key("a")))->refs, refs);
     return {};
   }));
@@ -543,7 +561,7 @@ TEST_P(StoreContract, ReadersSeePairsWhole) {
     stop = true;
   });
   while (!stop) {
-    auto seen = RunLoop::run(store_.read([&](const View& view) -> Result<void> {
+    auto seen = RunLoop::run(store_.look([&](const View& view) -> Result<void> {
       auto a = view.get(left);
       auto b = view.get(right);
       EXPECT_EQ(*a == nullptr, *b == nullptr);

@@ -64,18 +64,17 @@ class InterleavedStore final : public MemoryStore {
     co_await Executor::yield();
     co_return co_await MemoryStore::get(key);
   }
-  Task<Result<void>> read(Look look) override {
+  Task<Result<void>> look(Look look) override {
     co_await Executor::yield();
-    co_return co_await MemoryStore::read(std::move(look));
+    co_return co_await MemoryStore::look(std::move(look));
   }
-  using MemoryStore::read;
   Task<Result<void>> commit(Commit commit) override {
     co_await Executor::yield();
     co_return co_await MemoryStore::commit(std::move(commit));
   }
 
   // What is committed now, for looks between two steps.
-  Result<void> look(const Look& look) { return RunLoop::run(MemoryStore::read(look)); }
+  Result<void> look_now(const Look& look) { return RunLoop::run(MemoryStore::look(look)); }
 };
 
 }  // namespace kyanite::store

@@ -1,5 +1,8 @@
 #include "store/key.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/check.h"
 
@@ -105,25 +108,42 @@ std::string after_partition(SpaceId space, Family family, std::string_view parti
   return out;
 }
 
+Range::Range(std::string prefix) : from_(std::move(prefix)), to_(after_prefix(from_)) {
+  CHECK(!to_.empty());  // No space has the last id.
+}
+
 Range Range::space(SpaceId space) {
-  std::string from;
-  append_be64(from, space);
-  return {from, after_prefix(from)};
+  std::string prefix;
+  append_be64(prefix, space);
+  return Range(std::move(prefix));
 }
 
 Range Range::family(SpaceId space, Family family) { return partition_prefix(space, family, {}); }
 
 Range Range::partition_prefix(SpaceId space, Family family, std::string_view prefix) {
-  std::string from = partition_prefix_bytes(space, family, prefix);
-  std::string to = after_prefix(from);
-  return {std::move(from), std::move(to)};
+  return Range(partition_prefix_bytes(space, family, prefix));
 }
 
 Range Range::rows(SpaceId space, Family family, std::string_view partition,
                   std::string_view row_prefix) {
-  std::string from = Key(space, family, partition, row_prefix).bytes();
-  std::string to = after_prefix(from);
-  return {std::move(from), std::move(to)};
+  return Range(Key(space, family, partition, row_prefix).bytes());
+}
+
+SpaceId Range::space() const { return read_be64(from_.data()); }
+
+void Range::start_at(std::string_view key) {
+  if (key > from_) from_.assign(std::min<std::string_view>(key, to_));
+}
+
+void Range::end_before(std::string_view key) {
+  if (key < to_) to_.assign(std::max<std::string_view>(key, from_));
+}
+
+bool Range::join(const Range& next) {
+  CHECK(next.space() == space() && next.from_ >= from_);
+  if (next.from_ > to_) return false;
+  if (next.to_ > to_) to_ = next.to_;
+  return true;
 }
 
 }  // namespace kyanite::store

@@ -47,11 +47,11 @@ class Key {
 // `partition` and returns the row, a part of `bytes`.
 std::string_view split_key(std::string_view bytes, std::string& partition);
 
-// Ends of scans: key bytes from `from` (inclusive) up to `to` (exclusive).
-struct Range {
-  std::string from;
-  std::string to;
-
+// What a scan passes over: records of one space, and but for space() of one family. It can be made
+// smaller, and never reaches beyond what it was made of. So whoever holds the space can answer it.
+class Range {
+ public:
+  // All families, one after the other; for whoever removes the space.
   static Range space(SpaceId space);
   static Range family(SpaceId space, Family family);
   // All partitions whose name starts with `prefix`.
@@ -59,6 +59,25 @@ struct Range {
   // All rows of one partition that start with `row_prefix`.
   static Range rows(SpaceId space, Family family, std::string_view partition,
                     std::string_view row_prefix = {});
+
+  SpaceId space() const;
+  // Key bytes: the first that may be in it, and the first that may not be in it any more.
+  const std::string& from() const { return from_; }
+  const std::string& to() const { return to_; }
+  bool empty() const { return from_ >= to_; }
+  bool contains(std::string_view key) const { return key >= from_ && key < to_; }
+
+  // Leaves out what is before these key bytes; and from these on.
+  void start_at(std::string_view key);
+  void end_before(std::string_view key);
+  // Becomes both, if they meet. Both are of one family, and this one begins first.
+  bool join(const Range& next);
+
+ private:
+  explicit Range(std::string prefix);
+
+  std::string from_;
+  std::string to_;
 };
 
 // The first key after every key that starts with these bytes; empty when there is none.

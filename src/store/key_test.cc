@@ -51,16 +51,13 @@ TEST(Key, PartitionsAreTheSameAcrossFamilies) {
   EXPECT_FALSE(key.same_partition(Key(1, 'a', "", "p")));
 }
 
-bool inside(const Range& range, const Key& key) {
-  return range.from <= key.bytes() && (range.to.empty() || key.bytes() < range.to);
-}
+bool inside(const Range& range, const Key& key) { return range.contains(key.bytes()); }
 
 TEST(Range, HoldsExactlyWhatItNames) {
   const Key key(5, 'f', "partition", "row");
   EXPECT_TRUE(inside(Range::space(5), key));
   EXPECT_FALSE(inside(Range::space(4), key));
   EXPECT_FALSE(inside(Range::space(6), key));
-  EXPECT_TRUE(inside(Range::space(~SpaceId{0}), Key(~SpaceId{0}, '\xff', "\xff", "\xff")));
   EXPECT_TRUE(inside(Range::family(5, 'f'), key));
   EXPECT_FALSE(inside(Range::family(5, 'e'), key));
   EXPECT_TRUE(inside(Range::family(5, '\xff'), Key(5, '\xff', "x")));
@@ -71,6 +68,52 @@ TEST(Range, HoldsExactlyWhatItNames) {
   EXPECT_FALSE(inside(Range::rows(5, 'f', "part"), key));
   EXPECT_TRUE(inside(Range::rows(5, 'f', "partition", "ro"), key));
   EXPECT_FALSE(inside(Range::rows(5, 'f', "partition", "rows"), key));
+}
+
+TEST(Range, IsMadeSmallerButNeverReachesBeyondItself) {
+  const auto at = [](std::string_view partition) { return Key(5, 'f', partition).bytes(); };
+  Range range = Range::family(5, 'f');
+  EXPECT_EQ(range.space(), 5u);
+  range.start_at(at("b"));
+  range.start_at(at("a"));
+  range.end_before(at("d"));
+  range.end_before(at("e"));
+  EXPECT_EQ(range.from(), at("b"));
+  EXPECT_EQ(range.to(), at("d"));
+  EXPECT_FALSE(range.empty());
+  for (const auto& beyond : {Key(5, 'g', "a").bytes(), Key(6, 'f', "a").bytes(), at("d")}) {
+    Range nothing = range;
+    nothing.start_at(beyond);
+    EXPECT_TRUE(nothing.empty());
+    EXPECT_EQ(nothing.to(), range.to());
+  }
+  Range nothing = range;
+  nothing.end_before(Key(4, 'f', "a").bytes());
+  EXPECT_TRUE(nothing.empty());
+  EXPECT_EQ(nothing.from(), range.from());
+}
+
+TEST(Range, JoinsWhatMeetsIt) {
+  const auto part = [](std::string_view from, std::string_view to) {
+    Range range = Range::family(5, 'f');
+    range.start_at(Key(5, 'f', from).bytes());
+    range.end_before(Key(5, 'f', to).bytes());
+    return range;
+  };
+  struct Case {
+    Range next;
+    bool joins;
+    std::string_view to;
+  };
+  const Case cases[] = {{part("b", "d"), true, "d"},
+                        {part("c", "d"), true, "d"},
+                        {part("b", "bb"), true, "c"},
+                        {part("ca", "d"), false, "c"}};
+  for (const auto& each : cases) {
+    Range range = part("a", "c");
+    EXPECT_EQ(range.join(each.next), each.joins);
+    EXPECT_EQ(range.to(), Key(5, 'f', each.to).bytes());
+  }
 }
 
 TEST(AfterPrefix, IsTheFirstStringBeyond) {

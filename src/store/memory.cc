@@ -26,11 +26,9 @@ class MemoryCursor final : public View::Cursor {
  public:
   MemoryCursor(const Records& records, const Range& range, size_t& moves)
       : records_(records), range_(range), moves_(moves) {
-    at_ = records_.lower_bound(range_.from);
+    at_ = records_.lower_bound(range_.from());
   }
-  bool valid() const override {
-    return at_ != records_.end() && (range_.to.empty() || at_->first < range_.to);
-  }
+  bool valid() const override { return at_ != records_.end() && at_->first < range_.to(); }
   std::string_view key() const override { return at_->first; }
   Result<RecordPtr> record() const override { return at_->second; }
   Result<std::string_view> value() const override { return std::string_view(at_->second->value); }
@@ -40,7 +38,7 @@ class MemoryCursor final : public View::Cursor {
   }
   void seek(std::string_view key) override {
     ++moves_;
-    at_ = records_.lower_bound(std::max<std::string_view>(key, range_.from));
+    at_ = records_.lower_bound(std::max<std::string_view>(key, range_.from()));
   }
   Result<void> status() const override { return {}; }
 
@@ -85,7 +83,7 @@ class MemoryStore::KeptSnapshot final : public Snapshot {
     MutexLock lock(store_.mutex_);
     records_.reset();
   }
-  Task<Result<void>> read(Look look) override {
+  Task<Result<void>> look(Look look) override {
     if (records_ == nullptr) {
       MutexLock lock(store_.mutex_);
       records_ = store_.records_;
@@ -94,22 +92,22 @@ class MemoryStore::KeptSnapshot final : public Snapshot {
     }
     co_return look(MemoryView(*records_));
   }
-  Task<Result<void>> scan(Look look) override { return read(std::move(look)); }
+  Task<Result<void>> scan(Look look) override { return this->look(std::move(look)); }
 
  private:
   MemoryStore& store_;
   std::shared_ptr<const Records> records_;
 };
 
-Task<Result<void>> MemoryStore::read(Look look) {
+Task<Result<void>> MemoryStore::look(Look look) {
   KeptSnapshot snapshot(*this);
-  co_return co_await snapshot.read(std::move(look));
+  co_return co_await snapshot.look(std::move(look));
 }
 
 std::unique_ptr<Snapshot> MemoryStore::snapshot() { return std::make_unique<KeptSnapshot>(*this); }
 
 Task<Result<void>> MemoryStore::commit(Commit commit) {
-  check_well_formed(commit);
+  if (auto fits = check_well_formed(commit); !fits) co_return fits.error();
   MutexLock lock(mutex_);
   for (const auto& guard : commit.guards) {
     if (!same(find(*records_, guard.key.bytes()), guard.expected)) co_return Error::kConflict;
@@ -134,7 +132,7 @@ Task<Result<Ref>> MemoryStore::append(Buffer bytes) {
   co_return ref;
 }
 
-Task<Result<os::Bytes>> MemoryStore::read(Ref ref, uint32_t offset, uint32_t length, bool) {
+Task<Result<os::Bytes>> MemoryStore::read_run(Ref ref, uint32_t offset, uint32_t length, bool) {
   CHECK(length <= ref.length && offset <= ref.length - length);
   MutexLock lock(mutex_);
   auto found = runs_.find(ref.offset);
@@ -145,14 +143,21 @@ Task<Result<os::Bytes>> MemoryStore::read(Ref ref, uint32_t offset, uint32_t len
   co_return os::Bytes(Buffer::copy_of(std::string_view(found->second).substr(offset, length)));
 }
 
+std::vector<Entry> MemoryStore::everything() {
+  MutexLock lock(mutex_);
+  std::vector<Entry> entries;
+  for (const auto& [key, record] : *records_) entries.push_back({Key::from_bytes(key), record});
+  return entries;
+}
+
 Hold MemoryStore::hold() { return Hold(); }
 
 Task<Result<size_t>> MemoryStore::erase(Range range, size_t most) {
   MutexLock lock(mutex_);
   Records& records = writable();
-  auto from = records.lower_bound(range.from);
+  auto from = records.lower_bound(range.from());
   size_t count = 0;
-  while (count < most && from != records.end() && (range.to.empty() || from->first < range.to)) {
+  while (count < most && from != records.end() && from->first < range.to()) {
     from = records.erase(from);
     ++count;
   }

@@ -13,14 +13,17 @@ namespace kyanite::store {
 class MemoryStore : public Store {
  public:
   Task<Result<RecordPtr>> get(const Key& key) override;
-  Task<Result<void>> read(Look look) override;
+  Task<Result<void>> look(Look look) override;
   std::unique_ptr<Snapshot> snapshot() override;
   Task<Result<void>> commit(Commit commit) override;
   Task<Result<Ref>> append(Buffer bytes) override;
-  Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length,
-                               bool prefer_file) override;
+  Task<Result<os::Bytes>> read_run(Ref ref, uint32_t offset, uint32_t length,
+                                   bool prefer_file) override;
   Hold hold() override;
   Task<Result<size_t>> erase(Range range, size_t most) override;
+
+  // All records there are, in order.
+  std::vector<Entry> everything();
 
   using Records = std::map<std::string, RecordPtr, std::less<>>;
 

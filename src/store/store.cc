@@ -14,6 +14,10 @@ const char* describe(Error error) {
       return "stored bytes do not match their checksum";
     case Error::kIo:
       return "the device failed";
+    case Error::kUnknown:
+      return "the device failed in the middle of a commit";
+    case Error::kTooLarge:
+      return "more than one commit may hold";
     case Error::kBusy:
       return "too many wait for the same";
     case Error::kTimeout:
@@ -33,7 +37,7 @@ Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline) {
       more = *goes_on;
       if (!more) return {};
       if (view.enough()) {
-        range.from = std::string(cursor->key()) + '\0';
+        range.start_at(std::string(cursor->key()) + '\0');
         return {};
       }
     }
@@ -47,14 +51,22 @@ Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline) {
   co_return Result<void>();
 }
 
-void check_well_formed(const Commit& commit) {
+Result<void> check_well_formed(const Commit& commit) {
   CHECK(!commit.writes.empty() || !commit.guards.empty());
+  size_t bytes = 0;
   const Key& first = commit.writes.empty() ? commit.guards.front().key : commit.writes.front().key;
-  for (const auto& guard : commit.guards) CHECK(guard.key.same_partition(first));
+  for (const auto& guard : commit.guards) {
+    CHECK(guard.key.same_partition(first));
+    bytes += guard.key.bytes().size();
+  }
   for (const auto& write : commit.writes) {
     CHECK(write.key.same_partition(first));
     CHECK(write.record == nullptr || !write.record->value.empty());
+    bytes += write.key.bytes().size() + (write.record == nullptr ? 0 : write.record->value.size());
   }
+  if (commit.guards.size() + commit.writes.size() > kMaxCommitRecords || bytes > kMaxCommitBytes)
+    return Error::kTooLarge;
+  return {};
 }
 
 }  // namespace kyanite::store

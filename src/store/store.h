@@ -33,7 +33,10 @@ enum class Error {
   kConflict,  // A guard did not hold; nothing was written. Read again and decide again.
   kFull,      // No space on the device; nothing was written. Works again once there is space.
   kCorrupt,   // Stored bytes do not match their checksum. They are never returned.
-  kIo,        // The device failed, or an earlier failure stopped writing; nothing was acknowledged.
+  kIo,        // The device failed, or an earlier failure stopped writing; nothing was written.
+  kUnknown,   // A commit failed on its way: it applies as a whole, perhaps only later, or never.
+              // Whoever needs to know reads, or commits something guarded by what was there.
+  kTooLarge,  // More than one commit may hold; nothing was written.
   kBusy,      // Too many wait for the same already; nothing was begun. Works again once there are
               // fewer.
   kTimeout,   // The time that the caller gave was over before the end.
@@ -60,11 +63,17 @@ struct Ref {
 struct Record {
   std::string value;
   std::vector<Ref> refs;
-  DecodedSlot decoded = {};
-  bool operator==(const Record& other) const { return value == other.value && refs == other.refs; }
+  bool operator==(const Record&) const = default;
 };
-using RecordPtr =
-    std::shared_ptr<const Record>;  // Null: absent. Shared with the store's cache, hence const.
+
+// A record in memory, which requests and the store's cache share: with what it was decoded to, so
+// that a hot one is decoded once (store/stored.h). That is never stored and no part of what it is.
+struct SharedRecord : Record {
+  SharedRecord() = default;
+  explicit SharedRecord(Record record) : Record(std::move(record)) {}
+  DecodedSlot decoded;
+};
+using RecordPtr = std::shared_ptr<const SharedRecord>;  // Null: absent.
 
 struct Guard {
   Key key;
@@ -74,6 +83,11 @@ struct Write {
   Key key;
   RecordPtr record;  // Null: delete.
 };
+// What one commit may hold. Committing is one at a time, so a large one keeps all others waiting:
+// what can be done in portions is (content/graves.h), and this is for what cannot. The largest that
+// clients can ask for are 100,000 blocks that one list of blocks takes.
+inline constexpr size_t kMaxCommitRecords = 500'000;        // guards and writes
+inline constexpr size_t kMaxCommitBytes = size_t{1} << 30;  // of their keys and values
 struct Commit {
   std::vector<Guard> guards;
   std::vector<Write> writes;  // Later writes to the same key win.
@@ -91,7 +105,7 @@ struct Entry {
 };
 
 // A consistent picture of all committed records. Calls may block on the disk unless all is in
-// memory, so a View is only handed to functions that run where that is allowed (see Store::read,
+// memory, so a View is only handed to functions that run where that is allowed (see Store::look,
 // Snapshot).
 class View {
  public:
@@ -113,7 +127,7 @@ class View {
   virtual Result<RecordPtr> get(const Key& key) const = 0;
   virtual std::unique_ptr<Cursor> scan(const Range& range) const = 0;
   // Others wait for this thread: a look that can go on in another one ends soon. Asked once for
-  // each entry. Never true in looks that cannot (Store::read).
+  // each entry. Never true in looks that cannot (Store::look).
   virtual bool enough() const { return false; }
 };
 using Look = std::function<Result<void>(const View&)>;
@@ -127,7 +141,7 @@ class Snapshot {
   // Runs `look` right here when all it asks for is in memory and not too much. Else `look` sees an
   // error, what it returns is dropped, and it runs once more as by scan(). A look that has had
   // enough and is followed by another one goes on there, too.
-  virtual Task<Result<void>> read(Look look) = 0;
+  virtual Task<Result<void>> look(Look look) = 0;
   // Runs `look` once, on a thread that may block, in turn with others: a look that goes on for long
   // although it has had enough keeps them waiting. kBusy when too many wait, but never after the
   // third look; kIo when the store was repaired after the first.
@@ -156,12 +170,14 @@ class Store {
 
   // Runs `look` over one snapshot, on a thread that may block. For looks at one object, or a few
   // records: what may be long is scanned (below), or looked at in parts over a Snapshot.
-  virtual Task<Result<void>> read(Look look) = 0;
+  virtual Task<Result<void>> look(Look look) = 0;
   virtual std::unique_ptr<Snapshot> snapshot() = 0;
 
   // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition
-  // (CHECKed). Bytes behind refs of the writes are made durable first. After success every get and
-  // read begun later sees the writes. Commits without guards overwrite blindly.
+  // (CHECKed), and no more than the limits above: kTooLarge. Bytes behind refs of the writes are
+  // made durable first. After success every get and look begun later sees the writes. Commits
+  // without guards overwrite blindly. kUnknown is no promise either way; all other errors promise
+  // that nothing was written.
   virtual Task<Result<void>> commit(Commit commit) = 0;
 
   // Adds one run of bytes (1 .. kMaxRunBytes). Durable once a commit that lists the ref succeeds.
@@ -171,8 +187,8 @@ class Store {
   // `length` bytes of the run from `offset` (within the run). The run's checksum is verified;
   // kCorrupt when it fails. With `prefer_file` a large part may come as an os::FileSlice, warm in
   // the page cache.
-  virtual Task<Result<os::Bytes>> read(Ref ref, uint32_t offset, uint32_t length,
-                                       bool prefer_file) = 0;
+  virtual Task<Result<os::Bytes>> read_run(Ref ref, uint32_t offset, uint32_t length,
+                                           bool prefer_file) = 0;
 
   virtual Hold hold() = 0;
 
@@ -187,8 +203,8 @@ class Store {
 using See = std::function<Result<bool>(const View::Cursor&)>;
 Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline = {});
 
-// Stops the process unless the commit keeps the rules above: keys of one partition, no empty
-// values.
-void check_well_formed(const Commit& commit);
+// Whether the commit keeps the limits above: else kTooLarge. Stops the process unless it keeps the
+// other rules: keys of one partition, no empty values.
+Result<void> check_well_formed(const Commit& commit);
 
 }  // namespace kyanite::store

@@ -11,7 +11,7 @@ namespace kyanite::store {
 
 template <class T>
 RecordPtr to_record(const T& value) {
-  auto record = std::make_shared<Record>();
+  auto record = std::make_shared<SharedRecord>();
   record->value = encode(value);
   return record;
 }

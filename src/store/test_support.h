@@ -15,7 +15,7 @@
 namespace kyanite::store {
 
 inline RecordPtr record_of(std::string value, std::vector<Ref> refs = {}) {
-  return std::make_shared<const Record>(Record{std::move(value), std::move(refs)});
+  return std::make_shared<const SharedRecord>(Record{std::move(value), std::move(refs)});
 }
 
 inline std::string text_of(const os::Bytes& bytes) {

@@ -26,7 +26,15 @@ Result<void> Attempt::begin() {
 }
 
 void tell_failure(const Occasion& occasion, Error error) {
-  if (error != Error::kIo && error != Error::kCorrupt) return;
+  switch (error) {
+    case Error::kIo:
+    case Error::kUnknown:
+    case Error::kTooLarge:
+    case Error::kCorrupt:
+      break;
+    default:
+      return;
+  }
   const Cause& cause = occasion.cause;
   log_error("commit: " + std::string(cause.operation) + " " + std::string(cause.request_id) +
             " of " + std::string(cause.caller) + ": " + describe(error));

@@ -70,7 +70,7 @@ wire::Result<void> take_keys(const Call& call, const EntityInput& input, Change&
 
 wire::Result<Changed> make(const Change& change, Time timestamp, std::string_view properties) {
   if (auto fits = check_size(change.partition, change.row, properties); !fits) return fits.error();
-  auto record = std::make_shared<store::Record>();
+  auto record = std::make_shared<store::SharedRecord>();
   record->value = encode_entity(timestamp, properties);
   return Changed{timestamp, std::move(record)};
 }
@@ -84,7 +84,7 @@ Task<store::Result<std::vector<store::RecordPtr>>> read_all(Call& call,
     records.front() = std::move(*record);
     co_return records;
   }
-  auto read = co_await call.store().read([&](const store::View& view) -> store::Result<void> {
+  auto read = co_await call.store().look([&](const store::View& view) -> store::Result<void> {
     for (size_t i = 0; i < keys.size(); ++i) {
       auto record = view.get(keys[i]);
       if (!record) return record.error();

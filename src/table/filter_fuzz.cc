@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto filter = Filter::parse(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!filter) return 0;
   const auto ranges = plan(kSpace, &*filter);
-  for (size_t i = 1; i < ranges.size(); ++i) CHECK(ranges[i - 1].to < ranges[i].from);
+  for (size_t i = 1; i < ranges.size(); ++i) CHECK(ranges[i - 1].to() < ranges[i].from());
   std::string properties;
   append_property(properties, {"a", Value::of_number(Edm::kInt32, 5)});
   append_property(properties, {"b", Value::of_real(1.5)});
@@ -28,9 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       filter->columns().load(entity, values);
       if (!filter->matches(values)) continue;
       const std::string key = store::Key(kSpace, kEntities, partition, row).bytes();
-      CHECK(std::any_of(ranges.begin(), ranges.end(), [&](const store::Range& range) {
-        return range.from <= key && key < range.to;
-      }));
+      CHECK(std::any_of(ranges.begin(), ranges.end(),
+                        [&](const store::Range& range) { return range.contains(key); }));
     }
   }
   return 0;

@@ -110,24 +110,26 @@ std::string key_bytes(store::SpaceId space, std::string_view partition, std::str
 
 // Row bounds only narrow a range within one partition.
 store::Range range_of(store::SpaceId space, const Box& box) {
-  const store::Range all = store::Range::family(space, kEntities);
   if (box.partition.single()) {
     const std::string& partition = box.partition.low;
-    return {key_bytes(space, partition, box.row.low),
-            box.row.high ? key_bytes(space, partition, *box.row.high)
-                         : store::after_partition(space, kEntities, partition)};
+    auto rows = store::Range::rows(space, kEntities, partition);
+    rows.start_at(key_bytes(space, partition, box.row.low));
+    if (box.row.high) rows.end_before(key_bytes(space, partition, *box.row.high));
+    return rows;
   }
-  return {key_bytes(space, box.partition.low, {}),
-          box.partition.high ? key_bytes(space, *box.partition.high, {}) : all.to};
+  auto partitions = store::Range::family(space, kEntities);
+  partitions.start_at(key_bytes(space, box.partition.low, {}));
+  if (box.partition.high) partitions.end_before(key_bytes(space, *box.partition.high, {}));
+  return partitions;
 }
 
 std::vector<store::Range> clip(std::vector<store::Range> ranges, const std::string& from,
                                const std::optional<std::string>& to) {
   for (auto& range : ranges) {
-    range.from = std::max(range.from, from);
-    if (to) range.to = std::min(range.to, *to);
+    range.start_at(from);
+    if (to) range.end_before(*to);
   }
-  std::erase_if(ranges, [](const store::Range& range) { return range.from >= range.to; });
+  std::erase_if(ranges, [](const store::Range& range) { return range.empty(); });
   return ranges;
 }
 
@@ -138,15 +140,11 @@ std::vector<store::Range> plan(store::SpaceId space, const Filter* filter) {
   std::vector<store::Range> ranges;
   for (const Box& box : boxes_of(*filter, filter->root())) ranges.push_back(range_of(space, box));
   std::sort(ranges.begin(), ranges.end(),
-            [](const store::Range& a, const store::Range& b) { return a.from < b.from; });
+            [](const store::Range& a, const store::Range& b) { return a.from() < b.from(); });
   std::vector<store::Range> disjoint;
   for (auto& range : ranges) {
-    if (range.from >= range.to) continue;
-    if (!disjoint.empty() && range.from <= disjoint.back().to) {
-      disjoint.back().to = std::max(disjoint.back().to, range.to);
-    } else {
-      disjoint.push_back(std::move(range));
-    }
+    if (range.empty()) continue;
+    if (disjoint.empty() || !disjoint.back().join(range)) disjoint.push_back(std::move(range));
   }
   return disjoint;
 }

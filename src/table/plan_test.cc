@@ -23,9 +23,8 @@ std::string let_through(const std::vector<store::Range>& ranges) {
   for (const std::string_view partition : {"", "a", "b", "c"}) {
     for (const std::string_view row : {"", "1", "2", "20", "3"}) {
       const std::string key = store::Key(kSpace, kEntities, partition, row).bytes();
-      const bool inside = std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
-        return range.from <= key && key < range.to;
-      });
+      const bool inside = std::any_of(ranges.begin(), ranges.end(),
+                                      [&](const auto& range) { return range.contains(key); });
       if (inside) out.append(partition).append("/").append(row).append(" ");
     }
   }

@@ -54,7 +54,7 @@ class PageWriter {
     began_ = call_.context.clock.moment();
     for (size_t looked = now_.looked_at; now_.range < ranges_.size(); ++now_.range) {
       store::Range range = ranges_[now_.range];
-      if (!now_.from.empty()) range.from = std::exchange(now_.from, {});
+      if (!now_.from.empty()) range.start_at(std::exchange(now_.from, {}));
       auto cursor = view.scan(range);
       for (; cursor->valid(); cursor->next()) {
         if (is_full()) return end(*cursor);
@@ -174,7 +174,7 @@ Outcome query_entities(Call& call) {
   const auto snapshot = call.store().snapshot();
   const store::Look turn = [&](const store::View& view) { return page.turn(view); };
   while (!page.ended()) {
-    auto look = is_cheap(*query) ? snapshot->read(turn) : snapshot->scan(turn);
+    auto look = is_cheap(*query) ? snapshot->look(turn) : snapshot->scan(turn);
     auto looked = co_await std::move(look);
     if (looked) {
       page.keep();

@@ -65,16 +65,16 @@ wire::Result<Page> decode_page(const Call& call) {
   return page;
 }
 
-struct Found {
+struct TablesPage {
   std::vector<std::string> names;
   bool full = false;
 };
 
-Task<store::Result<Found>> list(const Call& call, const Page& page) {
+Task<store::Result<TablesPage>> list(const Call& call, const Page& page) {
   auto range =
       store::Range::family(lifetime::directory_space(call.target.account), lifetime::kTablesFamily);
-  range.from = std::max(range.from, page.start);
-  Found found;
+  range.start_at(page.start);
+  TablesPage found;
   if (page.most == 0) co_return found;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     const std::string lower = store::Key::from_bytes(std::string(cursor.key())).partition();

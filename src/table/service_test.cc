@@ -178,11 +178,13 @@ class CrowdedStore final : public store::MemoryStore {
      public:
       Crowded(std::unique_ptr<Snapshot> below, int looks)
           : below_(std::move(below)), left_(looks) {}
-      Task<store::Result<void>> read(store::Look look) override {
+      Task<store::Result<void>> look(store::Look look) override {
         if (left_-- == 0) co_return store::Error::kBusy;
-        co_return co_await below_->read(std::move(look));
+        co_return co_await below_->look(std::move(look));
       }
-      Task<store::Result<void>> scan(store::Look look) override { return read(std::move(look)); }
+      Task<store::Result<void>> scan(store::Look look) override {
+        return this->look(std::move(look));
+      }
 
      private:
       const std::unique_ptr<Snapshot> below_;

@@ -159,8 +159,8 @@ wire::Result<void> resolve_source(service::Call& source) {
   return {};
 }
 
-Task<wire::Result<void>> admit_source(const service::Call& outer, service::Call& source,
-                                      bool trusted) {
+Task<wire::Result<void>> authorize_source(const service::Call& outer, service::Call& source,
+                                          bool trusted) {
   if (trusted) {
     source.caller = outer.caller;
   } else if (auto known = service::authenticate(source); !known) {

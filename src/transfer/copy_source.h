@@ -47,8 +47,8 @@ class SourceCall {
 wire::Result<void> resolve_source(service::Call& source);
 // Who reads the source, and may they. A trusted one is read with the credentials of the copy
 // itself.
-Task<wire::Result<void>> admit_source(const service::Call& outer, service::Call& source,
-                                      bool trusted);
+Task<wire::Result<void>> authorize_source(const service::Call& outer, service::Call& source,
+                                          bool trusted);
 
 // Asks another server for the source, or a range of it, under the conditions that the request's
 // `conditions` headers name. `with_credentials`: x-ms-copy-source-authorization is passed on, with

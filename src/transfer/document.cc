@@ -51,7 +51,7 @@ class Writing {
       xml_.rewind(mark);  // A look may run twice.
       return write({view, xml_, bytes}, reached);
     };
-    if (auto looked = co_await snapshot_->read(look); !looked) co_return looked.error();
+    if (auto looked = co_await snapshot_->look(look); !looked) co_return looked.error();
     progress_ = std::move(reached);
     co_return store::Result<void>();
   }

@@ -136,10 +136,10 @@ class ColdStore final : public store::MemoryStore {
    public:
     Cold(std::unique_ptr<Snapshot> below, Workers& workers)
         : below_(std::move(below)), workers_(workers) {}
-    Task<store::Result<void>> read(store::Look look) override {
+    Task<store::Result<void>> look(store::Look look) override {
       int left = (7 * ++looks_) % 80;
       store::Look halting = [&](const store::View& view) { return look(HaltingView(view, left)); };
-      auto looked = co_await below_->read(std::move(halting));
+      auto looked = co_await below_->look(std::move(halting));
       if (left > 0) co_return looked;
       co_return co_await scan(look);
     }

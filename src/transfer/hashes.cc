@@ -75,8 +75,8 @@ std::string Hashes::md5() {
   return std::string(reinterpret_cast<char*>(digest), length);
 }
 
-wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders& headers) {
-  Claims claims;
+wire::Result<HashClaims> decode_claims(const service::Call& call, const ClaimHeaders& headers) {
+  HashClaims claims;
   auto md5 = headers::decode_md5(call, headers.md5);
   if (!md5) return md5.error();
   claims.md5 = std::move(*md5);
@@ -92,7 +92,7 @@ wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders
   return claims;
 }
 
-wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint64_t crc64) {
+wire::Result<void> check_claims(const HashClaims& claims, std::string_view md5, uint64_t crc64) {
   if (!claims.md5.empty() && claims.md5 != md5) return wire::md5_mismatch(claims.md5, md5);
   if (claims.crc64 && *claims.crc64 != crc64) return wire::crc64_mismatch(*claims.crc64, crc64);
   return {};

@@ -51,13 +51,13 @@ struct ClaimHeaders {
 inline constexpr ClaimHeaders kBodyClaims{"Content-MD5", "x-ms-content-crc64"};
 inline constexpr ClaimHeaders kSourceClaims{"x-ms-source-content-md5", "x-ms-source-content-crc64"};
 
-struct Claims {
+struct HashClaims {
   std::string md5;  // 16 bytes, or empty
   std::optional<uint64_t> crc64;
 };
 // 400 when a value is malformed or both are given.
-wire::Result<Claims> decode_claims(const service::Call& call, const ClaimHeaders& headers);
+wire::Result<HashClaims> decode_claims(const service::Call& call, const ClaimHeaders& headers);
 // 400 Md5Mismatch or Crc64Mismatch.
-wire::Result<void> check_claims(const Claims& claims, std::string_view md5, uint64_t crc64);
+wire::Result<void> check_claims(const HashClaims& claims, std::string_view md5, uint64_t crc64);
 
 }  // namespace kyanite::transfer

@@ -82,7 +82,7 @@ EntryId new_id() {
 }
 
 // With what it takes over from a file whose place it takes.
-Entry new_entry(const Way& way, const Creation& creation, const Found* before, Time now) {
+Entry new_entry(const Way& way, const Creation& creation, const SeenEntry* before, Time now) {
   Entry entry;
   entry.directory = creation.directory;
   if (before == nullptr) {
@@ -124,7 +124,7 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
       co_return Error(turn.error());
     auto found = co_await find_entry(occasion, tree, *way);
     if (!found) co_return found.error();
-    const Found* before = *found ? &**found : nullptr;
+    const SeenEntry* before = *found ? &**found : nullptr;
     // Into a directory that waits to be deleted nothing can be put; over a file that is open only
     // what its openers allow.
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());

@@ -28,14 +28,14 @@ Task<Result<void>> require_empty(store::Occasion& occasion, const Tree& tree, En
     empty = !cursor->valid();
     return cursor->status();
   };
-  auto looked = co_await occasion.store().read(look);
+  auto looked = co_await occasion.store().look(look);
   if (!looked) co_return Error(looked.error());
   if (!empty) co_return Error(Reason::kNotEmpty);
   co_return Result<void>();
 }
 
 // Marks the directory, unless somebody else has already: a commit of its own.
-Task<Result<void>> mark(store::Occasion& occasion, Found& found) {
+Task<Result<void>> mark(store::Occasion& occasion, SeenEntry& found) {
   if (found.entry->deleting) co_return Result<void>();
   Entry entry = *found.entry;
   entry.deleting = true;

@@ -16,8 +16,8 @@ namespace {
 struct Ends {
   Way from_way;
   Way to_way;
-  std::optional<Found> source;
-  std::optional<Found> destination;
+  std::optional<SeenEntry> source;
+  std::optional<SeenEntry> destination;
 
   bool same_place() const {
     return from_way.parent() == to_way.parent() && from_way.folded == to_way.folded;
@@ -104,7 +104,7 @@ Task<store::Result<void>> move_entry(TreeCommit& commit, const Ends& ends, Entry
   auto gone = co_await commit.replace(ends.from_way.parent(), ends.from_way.folded, &*ends.source,
                                       nullptr, &entry);
   if (!gone) co_return gone.error();
-  const Found* replaced = ends.destination ? &*ends.destination : nullptr;
+  const SeenEntry* replaced = ends.destination ? &*ends.destination : nullptr;
   co_return co_await commit.replace(ends.to_way, replaced, &entry);
 }
 

@@ -115,7 +115,7 @@ class TestTree {
         listed += (*next)->name + " ";
       }
     };
-    EXPECT_TRUE(RunLoop::run(store_.read(look)).ok());
+    EXPECT_TRUE(RunLoop::run(store_.look(look)).ok());
     return listed;
   }
   // Changes the share's state, as taking and deleting snapshots do.

@@ -11,10 +11,10 @@ namespace {
 
 // What the snapshot of `shown` has under this parent and name: the entry itself if it was written
 // before, else the one former state that was current then.
-store::Result<std::optional<Found>> find_shown(const store::View& view, store::SpaceId space,
-                                               EntryId parent, const std::string& folded,
-                                               Generation shown) {
-  Found found{parent, folded, entry_key(space, parent, folded), nullptr, nullptr};
+store::Result<std::optional<SeenEntry>> find_shown(const store::View& view, store::SpaceId space,
+                                                   EntryId parent, const std::string& folded,
+                                                   Generation shown) {
+  SeenEntry found{parent, folded, entry_key(space, parent, folded), nullptr, nullptr};
   const auto take = [&](const store::RecordPtr& record) -> store::Result<bool> {
     auto entry = store::decode<Entry>(record->value);
     if (!entry) return store::Error::kCorrupt;
@@ -28,48 +28,48 @@ store::Result<std::optional<Found>> find_shown(const store::View& view, store::S
   if (*record != nullptr) {
     auto taken = take(*record);
     if (!taken) return taken.error();
-    if (*taken) return std::optional<Found>(std::move(found));
+    if (*taken) return std::optional<SeenEntry>(std::move(found));
   }
   auto cursor = view.scan(
       store::Range::rows(space, kFormer, kSharePartition, entry_row(parent, folded) + '\0'));
   cursor->seek(former_key(space, parent, folded, shown + 1).bytes());
   if (!cursor->valid()) {
     if (auto status = cursor->status(); !status) return status.error();
-    return std::optional<Found>();
+    return std::optional<SeenEntry>();
   }
   auto former = cursor->record();
   if (!former) return former.error();
   auto taken = take(*former);
   if (!taken) return taken.error();
-  if (!*taken) return std::optional<Found>();
+  if (!*taken) return std::optional<SeenEntry>();
   found.key = store::Key::from_bytes(std::string(cursor->key()));
-  return std::optional<Found>(std::move(found));
+  return std::optional<SeenEntry>(std::move(found));
 }
 
-Task<Result<std::optional<Found>>> find(store::Occasion& occasion, const Tree& tree, EntryId parent,
-                                        std::string folded) {
+Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, const Tree& tree,
+                                            EntryId parent, std::string folded) {
   if (tree.shown) {
-    std::optional<Found> found;
+    std::optional<SeenEntry> found;
     const store::Look look = [&](const store::View& view) -> store::Result<void> {
       auto shown = find_shown(view, tree.space, parent, folded, *tree.shown);
       if (!shown) return shown.error();
       found = std::move(*shown);
       return {};
     };
-    auto looked = co_await occasion.store().read(look);
+    auto looked = co_await occasion.store().look(look);
     if (!looked) co_return Error(looked.error());
     co_return std::move(found);
   }
-  Found found{parent, std::move(folded), {}, nullptr, nullptr};
+  SeenEntry found{parent, std::move(folded), {}, nullptr, nullptr};
   found.key = entry_key(tree.space, parent, found.folded);
   auto record = co_await occasion.store().get(found.key);
   if (!record) co_return Error(record.error());
   auto shared = store::decode_shared<Entry>(std::move(*record));
   if (!shared) co_return Error(shared.error());
-  if (shared->value == nullptr) co_return std::optional<Found>();
+  if (shared->value == nullptr) co_return std::optional<SeenEntry>();
   found.record = std::move(shared->record);
   found.entry = std::move(shared->value);
-  co_return std::optional<Found>(std::move(found));
+  co_return std::optional<SeenEntry>(std::move(found));
 }
 
 bool is_of(Kind kind, const Entry& entry) {
@@ -77,7 +77,7 @@ bool is_of(Kind kind, const Entry& entry) {
 }
 
 // The root as it is before anything of it was set.
-Found bare_root(const Tree& tree) {
+SeenEntry bare_root(const Tree& tree) {
   Entry root;
   root.directory = true;
   root.id = kRootId;
@@ -121,8 +121,8 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
   co_return std::move(way);
 }
 
-Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
-                                              const Way& way) {
+Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, const Tree& tree,
+                                                  const Way& way) {
   auto found = co_await find(occasion, tree, way.parent(), way.folded);
   if (found && !*found && way.to_root()) found->emplace(bare_root(tree));
   co_return std::move(found);

@@ -35,7 +35,7 @@ struct Tree {
 };
 
 // An entry where it was found: as it is now, or a former state that a snapshot shows.
-struct Found {
+struct SeenEntry {
   EntryId parent = kRootId;
   std::string folded;
   store::Key key;
@@ -47,9 +47,9 @@ struct Found {
 
 // The way to an entry.
 struct Way {
-  std::vector<Found> directories;  // From below the root to the parent.
-  std::string name;                // The last component, as it was asked for; "" for the root.
-  std::string folded;              // What it is stored under.
+  std::vector<SeenEntry> directories;  // From below the root to the parent.
+  std::string name;                    // The last component, as it was asked for; "" for the root.
+  std::string folded;                  // What it is stored under.
 
   EntryId parent() const { return directories.empty() ? kRootId : directories.back().entry->id; }
   bool to_root() const { return name.empty(); }
@@ -64,14 +64,14 @@ struct Way {
 Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path& path);
 
 // The entry at the end of the way, if there is one. The root is always there.
-Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
-                                              const Way& way);
+Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, const Tree& tree,
+                                                  const Way& way);
 
 enum class Kind { kFile, kDirectory, kEither };
 struct Located {
   Tree tree;
   Way way;
-  Found found;
+  SeenEntry found;
 
   FileKey key() const { return tree.key(found.entry->id); }
 };

@@ -22,7 +22,7 @@ Task<store::Result<void>> TreeCommit::begin() {
 
 void TreeCommit::enter(const Way& way) {
   if (way.directories.empty()) return;  // The root cannot be deleted.
-  const Found& parent = way.directories.back();
+  const SeenEntry& parent = way.directories.back();
   commit_.expect(parent.key, parent.record);
   if (!parent.entry->deleting) return;
   Entry kept = *parent.entry;
@@ -34,7 +34,7 @@ void TreeCommit::guard_whole(const Way& way) {
   for (const auto& directory : way.directories) commit_.expect(directory.key, directory.record);
 }
 
-Task<store::Result<void>> TreeCommit::preserve(const Found& before, bool content_goes_on) {
+Task<store::Result<void>> TreeCommit::preserve(const SeenEntry& before, bool content_goes_on) {
   Entry former = *before.entry;
   former.deleting = false;
   if (content_goes_on) {
@@ -59,7 +59,7 @@ void TreeCommit::settle_cleared(content::ClearedRuns& runs) const {
 }
 
 Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view folded,
-                                              const Found* before, Entry* after,
+                                              const SeenEntry* before, Entry* after,
                                               const Entry* heir) {
   const auto key = entry_key(space_, parent, folded);
   commit_.expect(key, before != nullptr ? before->record : nullptr);

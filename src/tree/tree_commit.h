@@ -41,16 +41,16 @@ class TreeCommit {
   // `before` (null: nothing) becomes `after` (null: nothing). What a snapshot shows of it stays
   // readable there. `heir` is the entry that goes on with the content of `before`: `after`, unless
   // the content moves elsewhere.
-  Task<store::Result<void>> replace(EntryId parent, std::string_view folded, const Found* before,
-                                    Entry* after, const Entry* heir);
-  Task<store::Result<void>> replace(const Way& way, const Found* before, Entry* after) {
+  Task<store::Result<void>> replace(EntryId parent, std::string_view folded,
+                                    const SeenEntry* before, Entry* after, const Entry* heir);
+  Task<store::Result<void>> replace(const Way& way, const SeenEntry* before, Entry* after) {
     return replace(way.parent(), way.folded, before, after, after);
   }
 
   store::Commit& commit() { return commit_; }
 
  private:
-  Task<store::Result<void>> preserve(const Found& before, bool content_goes_on);
+  Task<store::Result<void>> preserve(const SeenEntry& before, bool content_goes_on);
   // Gives what is cleared now its generation, and forgets what no snapshot asks for.
   void settle_cleared(content::ClearedRuns& runs) const;
 

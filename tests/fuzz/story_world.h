@@ -213,15 +213,9 @@ inline bool World::may_run_ahead(const store::Key& key) {
 
 inline Picture World::picture() {
   Picture picture;
-  const store::Range everything;
-  auto read = RunLoop::run(store_.read([&](const store::View& view) -> store::Result<void> {
-    for (auto cursor = view.scan(everything); cursor->valid(); cursor->next()) {
-      if (!may_run_ahead(store::Key::from_bytes(std::string(cursor->key()))))
-        picture.emplace_back(cursor->key(), *cursor->record());
-    }
-    return {};
-  }));
-  CHECK(read);
+  for (const auto& [key, record] : store_.everything()) {
+    if (!may_run_ahead(key)) picture.emplace_back(key.bytes(), record);
+  }
   return picture;
 }
 

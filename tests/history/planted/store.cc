@@ -100,8 +100,8 @@ class FracturedSnapshot final : public store::Snapshot {
  public:
   FracturedSnapshot(std::unique_ptr<Snapshot> below, Former& former)
       : below_(std::move(below)), former_(former) {}
-  Task<store::Result<void>> read(store::Look look) override {
-    return below_->read(fractured(std::move(look), former_));
+  Task<store::Result<void>> look(store::Look look) override {
+    return below_->look(fractured(std::move(look), former_));
   }
   Task<store::Result<void>> scan(store::Look look) override {
     return below_->scan(fractured(std::move(look), former_));
@@ -121,9 +121,9 @@ class FaultyStore final : public store::Store {
     if (record && has("stale")) record = former_.of(key.bytes(), *record);
     co_return record;
   }
-  Task<store::Result<void>> read(store::Look look) override {
+  Task<store::Result<void>> look(store::Look look) override {
     if (has("snapshot")) look = fractured(std::move(look), former_);
-    return below_->read(std::move(look));
+    return below_->look(std::move(look));
   }
   std::unique_ptr<store::Snapshot> snapshot() override {
     auto below = below_->snapshot();
@@ -139,9 +139,9 @@ class FaultyStore final : public store::Store {
   Task<store::Result<store::Ref>> append(Buffer bytes) override {
     return below_->append(std::move(bytes));
   }
-  Task<store::Result<os::Bytes>> read(store::Ref ref, uint32_t offset, uint32_t length,
-                                      bool prefer_file) override {
-    return below_->read(ref, offset, length, prefer_file);
+  Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
+                                          bool prefer_file) override {
+    return below_->read_run(ref, offset, length, prefer_file);
   }
   store::Hold hold() override { return below_->hold(); }
   Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
