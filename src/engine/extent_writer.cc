@@ -65,7 +65,7 @@ store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
 
   auto reserved = reserve(bytes.size());
   if (!reserved) return reserved.error();
-  auto written = reserved->extent->file->write_at(bytes.view(), reserved->offset);
+  auto written = write(*reserved->extent, bytes.view(), reserved->offset);
   finish(*reserved, written.ok());
   if (!written) return error_of(written.error());
   appended_runs_.fetch_add(1, std::memory_order_relaxed);
@@ -73,13 +73,24 @@ store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
   return store::Ref{reserved->extent->id, reserved->offset, length, crc};
 }
 
+os::Result<void> ExtentWriter::write(const Extent& extent, std::string_view bytes,
+                                     uint64_t offset) {
+  if (extent.direct != nullptr) {
+    auto written = extent.direct->write_at(bytes, offset);
+    // Cut short by the kernel, what is left need not begin at a page.
+    if (written || written.error().code != EINVAL) return written;
+  }
+  return extent.file->write_at(bytes, offset);
+}
+
 store::Result<ExtentWriter::Reserved> ExtentWriter::reserve(uint64_t length) {
-  Track& track = tracks_[length >= kBulkRunBytes ? 1 : 0];
+  const bool bulk = length >= kBulkRunBytes;
+  Track& track = tracks_[bulk ? 1 : 0];
   MutexLock lock(track.mutex);
   if (track.extent != nullptr) {
     if (auto offset = reserve_in(*track.extent, length)) return Reserved{track.extent, *offset};
   }
-  auto created = create();
+  auto created = create(bulk);
   if (!created) return created.error();
   auto before = std::exchange(track.extent, *created);
   if (before != nullptr) seal(before);
@@ -107,7 +118,7 @@ std::optional<uint64_t> ExtentWriter::reserve_in(Extent& extent, uint64_t length
   return offset;
 }
 
-store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
+store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create(bool bulk) {
   auto extent = std::make_shared<Extent>();
   extent->id = next_++;
   if (announce_) {
@@ -121,6 +132,11 @@ store::Result<ExtentWriter::ExtentPtr> ExtentWriter::create() {
     return file.error();
   }
   extent->file = std::move(*file);
+  if (bulk) {
+    // Not every file system has it.
+    auto direct = os::File::open(extent->file->path(), os::File::Mode::kWriteDirect);
+    if (direct) extent->direct = std::move(*direct);
+  }
   ExtentId made = made_;
   while (made < extent->id && !made_.compare_exchange_weak(made, extent->id)) {
   }

@@ -2,7 +2,8 @@
 // to: what a crash left behind their last committed run is not worth finding out.
 //
 // Small runs and bulk runs go to different extents, so that the sync of a small object does not
-// wait for somebody's upload.
+// wait for somebody's upload. Bulk runs are written past the page cache: the device works while the
+// next ones arrive, and a sync finds little left to do (docs/decisions/direct-writes.md).
 #pragma once
 
 #include <array>
@@ -64,6 +65,7 @@ class ExtentWriter {
   struct Extent {
     ExtentId id = 0;
     std::shared_ptr<const os::File> file;
+    std::shared_ptr<const os::File> direct;  // Of bulk runs; null where there are no direct writes.
     uint64_t capacity = 0;
 
     Mutex mutex;
@@ -87,7 +89,8 @@ class ExtentWriter {
   store::Result<Reserved> reserve(uint64_t length);
   void seal(const ExtentPtr& extent);
   static std::optional<uint64_t> reserve_in(Extent& extent, uint64_t length);
-  store::Result<ExtentPtr> create();
+  store::Result<ExtentPtr> create(bool bulk);
+  static os::Result<void> write(const Extent& extent, std::string_view bytes, uint64_t offset);
   store::Result<std::shared_ptr<const os::File>> create_file(ExtentId id, uint64_t& capacity);
   void finish(const Reserved& reserved, bool written);
   ExtentPtr find(ExtentId id) const;

@@ -26,6 +26,8 @@ int flags_of(File::Mode mode) {
       return O_RDWR | O_CREAT | O_EXCL;
     case File::Mode::kCreateOrOpen:
       return O_RDWR | O_CREAT;
+    case File::Mode::kWriteDirect:
+      return O_WRONLY | O_DIRECT;
   }
   return O_RDONLY;
 }

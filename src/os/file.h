@@ -41,6 +41,7 @@ class File {
     kReadWrite,
     kCreateNew,     // Fails when the file exists.
     kCreateOrOpen,  // Keeps what is there.
+    kWriteDirect,   // Past the page cache: memory, offsets and lengths of writes are whole pages.
   };
   static Result<std::shared_ptr<const File>> open(const std::string& path, Mode mode);
 

@@ -62,7 +62,22 @@ struct Upload {
     uploaded.length += chunk.size();
     if (uploaded.length > most) co_return wire::Error(Code::kRequestBodyTooLarge);
     co_await hashes.update(call.context.workers, chunk.view());
+    if (storing) {
+      if (auto stored = co_await settle(); !stored) co_return stored;
+    }
+    if (chunk.size() == kChunkBytes) {
+      storing.emplace(writer.add(std::move(chunk)));
+      co_return wire::Result<void>();
+    }
     auto added = co_await writer.add(std::move(chunk));
+    if (!added) co_return service::storage_error(added.error());
+    co_return wire::Result<void>();
+  }
+
+  // Waits until what was hashed is written. To be done before the end, whatever came of it.
+  Task<wire::Result<void>> settle() {
+    auto added = co_await storing->join();
+    storing.reset();
     if (!added) co_return service::storage_error(added.error());
     co_return wire::Result<void>();
   }
@@ -85,6 +100,8 @@ struct Upload {
   std::optional<Framing> framing;
   uint64_t most = 0;
   Uploaded uploaded;
+  // A full chunk being written, while the next one is hashed.
+  std::optional<Started<store::Result<void>>> storing;
 };
 
 using Taking = std::optional<Started<wire::Result<void>>>;
@@ -95,8 +112,9 @@ Task<wire::Result<void>> join(Taking& taking) {
   co_return taken;
 }
 
-// Receives the body to its end; while one chunk is taken the next is received, if there is memory
-// for both. An upload that was begun never lacks memory for one, so what was sent is not in vain.
+// Receives the body to its end; while one chunk is written, one is hashed and the next is received,
+// if there is memory for them. An upload that was begun never lacks memory for one, so what was
+// sent is not in vain.
 Task<wire::Result<void>> receive_all(Upload& upload) {
   http::BodyReader& body = *upload.call.request.body;
   uint64_t received = 0;
@@ -110,8 +128,14 @@ Task<wire::Result<void>> receive_all(Upload& upload) {
     co_return busy_error("Too many uploads are being received at the moment.");
   Taking taking;
   while (true) {
-    if (taking && !hold_memory(memory, upload.call, one + next_bytes())) {
-      if (auto taken = co_await join(taking); !taken) co_return taken;
+    const uint64_t behind = (taking ? one : 0) + (upload.storing ? one : 0);
+    if (behind > 0 && !hold_memory(memory, upload.call, behind + next_bytes())) {
+      if (taking) {
+        if (auto taken = co_await join(taking); !taken) co_return taken;
+      }
+      if (upload.storing) {
+        if (auto stored = co_await upload.settle(); !stored) co_return stored;
+      }
     }
     auto chunk = co_await body.next();
     if (taking) {
@@ -142,7 +166,12 @@ Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md
                 std::move(cipher));
   upload.framing = *framing;
   upload.most = most;
-  if (auto received = co_await receive_all(upload); !received) co_return received.error();
+  auto received = co_await receive_all(upload);
+  if (upload.storing) {
+    auto stored = co_await upload.settle();
+    if (received) received = stored;
+  }
+  if (!received) co_return received.error();
   if (auto complete = upload.check_framing(); !complete) co_return complete.error();
 
   Uploaded& uploaded = upload.uploaded;
