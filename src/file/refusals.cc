@@ -84,7 +84,12 @@ wire::Error Told::operator()(Refusal refused) const {
     case Refusal::kAccessDenied:
     case Refusal::kTooManyHandles:
     case Refusal::kNoSuchHandle:
+    case Refusal::kLeaseElsewhere:
+    case Refusal::kTooManyWaiting:
+    case Refusal::kCancelled:
       break;  // Of handles, which REST has none of.
+    case Refusal::kCached:
+      break;  // Waited for in tree/.
   }
   CHECK(false);
 }

@@ -1,8 +1,11 @@
 // Taking files and directories away: see tree/change.h.
+#include <optional>
 #include <utility>
 
 #include "store/stored.h"
 #include "store/transact.h"
+#include "tree/admission.h"
+#include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/tree_commit.h"
 
@@ -60,39 +63,48 @@ Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, cons
                     false,
                     lease_id};
   OpenFiles::Admission admission;  // Until the change is durable.
+  std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
     if (!located) co_return located.error();
-    auto admitted = co_await tree.open_files->admit(located->key(), rules.operation);
-    if (!admitted) co_return admitted.error();
+    auto admitted = tree.open_files->admit(located->key(), rules.operation);
+    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
-    co_return co_await take_away(attempt, *located);
+    auto taken = co_await take_away(attempt, *located);
+    if (is_watched(tree)) watched = std::move(*located);
+    co_return taken;
   };
-  co_return co_await store::transact(occasion, decide);
+  auto done = co_await store::transact(occasion, decide);
+  if (done && watched) announce_removed(tree, watched->way, *watched->found.entry);
+  co_return done;
 }
 
 Task<Result<void>> delete_directory(store::Occasion& occasion, const Tree& tree, const Path& path) {
   if (path.empty()) co_return Error(Reason::kIsRoot);
   OpenFiles::Admission admission;  // Until the change is durable.
+  std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto located = co_await locate_for_change(attempt, tree, path, Kind::kDirectory);
     if (!located) co_return located.error();
-    auto admitted =
-        co_await tree.open_files->admit(located->key(), concurrency::FileOperation::kDeleteFile);
-    if (!admitted) co_return admitted.error();
+    auto admitted = tree.open_files->admit(located->key(), concurrency::FileOperation::kDeleteFile);
+    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
     admission = std::move(*admitted);
     const EntryId id = located->found.entry->id;
     // A full directory is refused without being written to.
     if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
     if (auto marked = co_await mark(occasion, located->found); !marked) co_return marked.error();
     if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
-    co_return co_await take_away(attempt, *located);
+    auto taken = co_await take_away(attempt, *located);
+    if (is_watched(tree)) watched = std::move(*located);
+    co_return taken;
   };
-  co_return co_await store::transact(occasion, decide);
+  auto done = co_await store::transact(occasion, decide);
+  if (done && watched) announce_removed(tree, watched->way, *watched->found.entry);
+  co_return done;
 }
 
 }  // namespace kyanite::tree

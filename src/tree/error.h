@@ -43,11 +43,15 @@ enum class Refusal : uint8_t {
   kSharingViolation,
   kDeletePending,
   kLockConflict,
+  kCached,           // Clients were asked to give back what they cache: see OpenFiles::admit().
   kCacheFlushDelay,  // A client did not give back in time what it caches.
   kRangeNotLocked,
   kAccessDenied,  // The handle was not opened with the access that this needs.
   kTooManyHandles,
-  kNoSuchHandle,  // Closed, perhaps by force.
+  kNoSuchHandle,    // Closed, perhaps by force.
+  kLeaseElsewhere,  // The key under which an open wants to cache is one of another file's.
+  kTooManyWaiting,
+  kCancelled,  // Whoever waited does not want to any more.
 };
 
 struct Error {

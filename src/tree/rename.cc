@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "store/transact.h"
+#include "tree/admission.h"
+#include "tree/announce.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -68,27 +70,26 @@ struct Admissions {
   OpenFiles::Admission source;
   OpenFiles::Admission destination;
 };
-Task<Result<Admissions>> admit(const Tree& tree, const Ends& ends) {
+struct NotAdmitted {
+  FileKey file;
+  Error why;
+};
+kyanite::Result<Admissions, NotAdmitted> admit(const Tree& tree, const Ends& ends) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   const Entry& source = *ends.source->entry;
   const auto key = tree.key(source.id);
-  if (source.directory) {
-    auto moved = co_await table.admit_directory_rename(key);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  } else {
-    auto moved = co_await table.admit(key, FileOperation::kRenameFile);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  }
+  auto moved = source.directory ? table.admit_directory_rename(key)
+                                : table.admit(key, FileOperation::kRenameFile);
+  if (!moved) return NotAdmitted{key, moved.error()};
+  admissions.source = std::move(*moved);
   const bool replaces = ends.destination && !ends.same_place();
   const auto touched = tree.key(replaces ? ends.destination->entry->id : ends.to_way.parent());
-  auto entered = co_await table.admit(
-      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
-  if (!entered) co_return entered.error();
+  auto entered =
+      table.admit(touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
+  if (!entered) return NotAdmitted{touched, entered.error()};
   admissions.destination = std::move(*entered);
-  co_return std::move(admissions);
+  return admissions;
 }
 
 Task<store::Result<void>> move_entry(TreeCommit& commit, const Ends& ends, Entry& entry) {
@@ -121,8 +122,11 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
-    auto admitted = co_await admit(tree, *ends);
-    if (!admitted) co_return admitted.error();
+    auto admitted = admit(tree, *ends);
+    if (!admitted) {
+      const NotAdmitted& refused = admitted.error();
+      co_return co_await not_admitted(attempt, tree, refused.file, refused.why);
+    }
     admissions = std::move(*admitted);
     Entry entry = *ends->source->entry;
     entry.name = ends->to_way.name;
@@ -135,7 +139,11 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     co_return Changed{std::move(entry), ends->to_way.parent()};
   };
   auto renamed = co_await store::transact(occasion, decide);
-  if (renamed) admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+  if (renamed) {
+    admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+    if (is_watched(tree))
+      announce_moved(tree, ends->from_way, *ends->source->entry, ends->to_way, renamed->entry);
+  }
   co_return std::move(renamed);
 }
 
