@@ -60,11 +60,7 @@ void Overlay::write(Piece piece) {
   if (piece.length == 0) return;
   const uint64_t end = piece.end();
   make_room(piece.offset, end);
-  if (length_) {
-    length_ = std::max(*length_, end);
-  } else {
-    end_ = std::max(end_, end);
-  }
+  reach(end);
   if (Parts::iterator last; extends_last(piece, last)) {
     last->second.piece->inline_bytes += piece.inline_bytes;
     last->second.piece->length += piece.length;
@@ -89,6 +85,14 @@ void Overlay::set_length(uint64_t length) {
   end_ = 0;
 }
 
+void Overlay::reach(uint64_t end) {
+  if (length_) {
+    length_ = std::max(*length_, end);
+  } else {
+    end_ = std::max(end_, end);
+  }
+}
+
 void Overlay::lay(Overlay newer) {
   if (newer.kept_ != UINT64_MAX) {
     make_room(newer.kept_, UINT64_MAX);
@@ -101,10 +105,8 @@ void Overlay::lay(Overlay newer) {
   if (newer.length_) {
     length_ = newer.length_;
     end_ = 0;
-  } else if (length_) {
-    length_ = std::max(*length_, newer.end_);
   } else {
-    end_ = std::max(end_, newer.end_);
+    reach(newer.end_);
   }
 }
 
@@ -116,6 +118,15 @@ std::vector<Overlay::Part> Overlay::parts(uint64_t from, uint64_t to) const {
     if (next->second.end > from) found.push_back(part_of(next->first, next->second, from, to));
   }
   return found;
+}
+
+Overlay Overlay::within(uint64_t from, uint64_t to) const {
+  Overlay some;
+  some.kept_ = kept_;
+  some.length_ = length_;
+  some.end_ = end_;
+  for (auto& part : parts(from, to)) some.put(part.from, {part.to, std::move(part.piece)});
+  return some;
 }
 
 std::vector<Edit> Overlay::edits(uint64_t stored) const {

@@ -22,6 +22,8 @@ class Overlay {
   // [from, to) is zeros. Does not make the content longer.
   void clear(uint64_t from, uint64_t to);
   void set_length(uint64_t length);
+  // The content is at least so long.
+  void reach(uint64_t end);
   // Whatever was done to `newer` happened after what was done to this one.
   void lay(Overlay newer);
 
@@ -39,6 +41,9 @@ class Overlay {
   };
   // What it has of [from, to), ascending and clipped. What lies between is as it is stored.
   std::vector<Part> parts(uint64_t from, uint64_t to) const;
+
+  // The same without what it has outside of [from, to).
+  Overlay within(uint64_t from, uint64_t to) const;
 
   // What is to be done to a content of `stored` bytes. It needs room for both lengths meanwhile.
   std::vector<Edit> edits(uint64_t stored) const;

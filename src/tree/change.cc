@@ -35,9 +35,15 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
   auto located = co_await locate(occasion, tree, path, rules.kind);
   if (!located) co_return located.error();
   // What a snapshot shows nobody has open.
-  if (!tree.shown) {
-    auto admitted = co_await tree.open_files->admit_reader(located->key(), rules.operation);
+  while (!tree.shown) {
+    const FileKey key = located->key();
+    auto admitted = co_await tree.open_files->admit_reader(key, rules.operation);
     if (!admitted) co_return admitted.error();
+    if (tree.open_files->idle()) break;
+    // Clients may have given back only now what they had written.
+    located = co_await locate(occasion, tree, path, rules.kind);
+    if (!located) co_return located.error();
+    if (located->key() == key) break;
   }
   if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
     co_return passed.error();
@@ -73,13 +79,13 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
 
 // --- Creation ---
 
-namespace {
-
 EntryId new_id() {
   while (true) {
     if (const EntryId id = random_u64(); id != kRootId) return id;
   }
 }
+
+namespace {
 
 // With what it takes over from a file whose place it takes.
 Entry new_entry(const Way& way, const Creation& creation, const Found* before, Time now) {
@@ -87,7 +93,7 @@ Entry new_entry(const Way& way, const Creation& creation, const Found* before, T
   entry.directory = creation.directory;
   if (before == nullptr) {
     entry.name = way.name;
-    entry.id = new_id();
+    entry.id = creation.id != 0 ? creation.id : new_id();
     entry.changed = now;
   } else {
     entry.name = before->entry->name;
