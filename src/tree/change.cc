@@ -34,12 +34,12 @@ void touch(Entry& entry, Time now) {
 
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                  const Rules& rules) {
-  while (true) {
+  for (bool first = true;; first = false) {
     auto located = co_await locate(occasion, tree, path, rules.kind);
     if (!located) co_return located.error();
     // What a snapshot shows nobody has open.
     if (!tree.shown) {
-      auto admitted = tree.open_files->admit_reader(located->key(), rules.operation);
+      auto admitted = tree.open_files->admit_reader(located->key(), rules.operation, first);
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
         auto given = co_await tree.open_files->given_back(located->key(), occasion.deadline);
         if (!given) co_return given.error();
@@ -62,7 +62,7 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
     admission = {};
     auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
     if (!located) co_return located.error();
-    auto admitted = tree.open_files->admit(located->key(), rules.operation);
+    auto admitted = tree.open_files->admit(located->key(), rules.operation, attempt.is_first());
     if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
@@ -85,13 +85,13 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
 
 // --- Creation ---
 
-namespace {
-
 EntryId new_id() {
   while (true) {
     if (const EntryId id = random_u64(); id != kRootId) return id;
   }
 }
+
+namespace {
 
 // With what it takes over from a file whose place it takes.
 Entry new_entry(const Way& way, const Creation& creation, const Found* before, Time now) {
@@ -99,7 +99,7 @@ Entry new_entry(const Way& way, const Creation& creation, const Found* before, T
   entry.directory = creation.directory;
   if (before == nullptr) {
     entry.name = way.name;
-    entry.id = new_id();
+    entry.id = creation.id != 0 ? creation.id : new_id();
     entry.changed = now;
   } else {
     entry.name = before->entry->name;
@@ -146,7 +146,8 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     // what its openers allow.
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
     auto admitted = tree.open_files->admit(
-        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles);
+        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles,
+        attempt.is_first());
     if (!admitted) co_return co_await not_admitted(attempt, tree, touched, admitted.error());
     admission = std::move(*admitted);
     if (before != nullptr && !creation.replaces) co_return Error(Reason::kExists);

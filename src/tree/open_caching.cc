@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tree/aftermath.h"
+#include "tree/drafts.h"
 #include "tree/open_files.h"
 
 namespace kyanite::tree {
@@ -103,11 +104,14 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline) {
   {
     Shard& mine = shard(key);
     std::lock_guard lock(mine.mutex);
-    if (!mine.breaking.contains(key)) co_return Result<void>();
-    mine.files.at(key).waiting.push_back(&wait);
+    if (mine.breaking.contains(key)) {
+      mine.files.at(key).waiting.push_back(&wait);
+    } else {
+      wait.turn.set(true);
+    }
   }
   if (!co_await wait.turn) co_return Error(Refusal::kCacheFlushDelay);
-  co_return Result<void>();
+  co_return co_await drafts_->settle(key);
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::prepare(HandleId handle, HandleUse use) {

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "tree/aftermath.h"
+#include "tree/drafts.h"
 
 namespace kyanite::tree {
 
@@ -17,8 +18,10 @@ const Clock& system_clock() {
 }
 
 // A start that differs between runs, so that a handle id noted before a restart meets nothing.
-OpenFiles::OpenFiles(const Clock& clock) : clock_(clock), next_handle_((random_u64() >> 24) + 1) {}
-
+OpenFiles::OpenFiles(const Clock& clock)
+    : clock_(clock),
+      drafts_(std::make_unique<Drafts>(*this)),
+      next_handle_((random_u64() >> 24) + 1) {}
 OpenFiles::~OpenFiles() = default;
 
 // --- Shards ---
@@ -112,8 +115,9 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
       handle.path = path;
       table.count_below(handle, true);
     }
-    return;
+    break;
   }
+  table.drafts_->moved(file_, ancestors.empty() ? kRootId : ancestors.back(), path);
 }
 
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
@@ -141,7 +145,8 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
   return std::nullopt;
 }
 
-Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation) {
+Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation, bool first) {
+  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
   Aftermath after(*this);
   Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
@@ -149,7 +154,8 @@ Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operati
   return note(mine, key, operation);
 }
 
-Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation) {
+Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, bool first) {
+  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
   Aftermath after(*this);
   Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
@@ -189,7 +195,8 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
       return Obstacle{Refusal::kDeletePending};
     }
     const Grants::Doer doer{0, lease};
-    const auto beside = [&](const Handle& handle) { return compatible(request.mode, handle.mode); };
+    const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
+    const auto beside = [&](const Handle& handle) { return compatible(mode, handle.mode); };
     const auto refusal = meet(mine, request.file, doer, beside, after);
     if (refusal == Refusal::kCached) return Obstacle{{}, file};
     if (refusal) return Obstacle{refusal};
@@ -228,6 +235,7 @@ HandleId OpenFiles::add(FileOpen request) {
   grant(mine, request, id);
   request.caching.holder = nullptr;
   mine.files[key].handles.push_back(id);
+  ++open_;
   const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}}).first;
   count_below(added->second, true);
   return id;
@@ -341,6 +349,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   if (shard.parked.erase(id) != 0) --parked_;
   Handle removed = std::move(handle->second);
   shard.handles.erase(handle);
+  --open_;
   return removed;
 }
 

@@ -63,6 +63,8 @@ struct FileOpen {
   std::string client;  // address and port
   Time opened;
   bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
+  // What others must let it do at the moment of opening, besides its access: it empties the file.
+  concurrency::AccessSet besides;
   // What it means to those who cache the file, and what it wants to cache itself.
   concurrency::OpenReach reach = concurrency::OpenReach::kContent;
   bool replaces = false;  // The content.
@@ -89,6 +91,8 @@ struct RangeLock {
 
 // The clock of the system.
 const Clock& system_clock();
+
+class Drafts;
 
 class OpenFiles {
  public:
@@ -127,16 +131,23 @@ class OpenFiles {
     concurrency::FileOperation operation_ = concurrency::FileOperation::kListFiles;
   };
 
+  // What was written through handles and is not stored yet. Whoever is admitted finds it stored.
+  Drafts& drafts() { return *drafts_; }
+  // Nothing is open and nothing is left to be stored.
+  bool idle() const { return open_.load(std::memory_order_relaxed) == 0; }
+
   // --- REST ---
 
   // Whether a REST operation may touch the file now. kDeletePending, kSharingViolation,
-  // kLockConflict, or kCached: clients were asked to give back what they cache of it. Then the
-  // operation lets go of what others may need, awaits given_back() and asks again, from the
-  // beginning. Operations that change the file keep the admission over their commit.
-  Result<Admission> admit(FileKey file, concurrency::FileOperation operation);
+  // kLockConflict, or kCached: what clients have written is not stored yet, or they were asked to
+  // give back what they cache. Then the operation lets go of what others may need, awaits
+  // given_back() and asks again, from the beginning, but not as the first time: what is written
+  // from now on comes after it. Operations that change the file keep the admission over their
+  // commit.
+  Result<Admission> admit(FileKey file, concurrency::FileOperation operation, bool first = true);
 
   // The same for readers, who need no admission: they read a snapshot.
-  Result<void> admit_reader(FileKey file, concurrency::FileOperation operation);
+  Result<void> admit_reader(FileKey file, concurrency::FileOperation operation, bool first = true);
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.
@@ -178,6 +189,16 @@ class OpenFiles {
 
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
+  bool is_delete_pending(FileKey file) const;
+  // When no rename of the file is in flight: from then on its handles say where it is.
+  Task<void> wait_for_rename(FileKey file);
+
+  // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
+  // for a directory below which something is open; kSharingViolation when another handle does not
+  // let it be moved.
+  Task<Result<Admission>> admit_rename_by(HandleId handle, bool directory);
+  // Something is put into a directory over SMB, which counts as opening it for that.
+  Task<Result<Admission>> admit_entering(FileKey directory);
 
   // What closing leaves to do.
   struct Closed {
@@ -257,6 +278,7 @@ class OpenFiles {
   Watchers& watchers() { return watchers_; }
 
  private:
+  friend class Drafts;
   struct HeldLock {
     HandleId holder;
     RangeLock lock;
@@ -373,10 +395,12 @@ class OpenFiles {
   size_t force_close_in(Shard& shard, Meant meant);
 
   const Clock& clock_;
+  std::unique_ptr<Drafts> drafts_;
   std::array<Shard, kShards> shards_;
   LeaseIndex leases_;
   Watchers watchers_;
   Remover* remover_ = nullptr;
+  std::atomic<size_t> open_{0};      // handles and drafts, in all shards
   std::atomic<size_t> marked_{0};    // for deletion, in all shards
   std::atomic<size_t> breaking_{0};  // files with breaks under way
   std::atomic<size_t> parked_{0};    // handles

@@ -67,6 +67,10 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
 Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
                                               const Way& way);
 
+// What lies under this name in a directory. The root lies in itself, without a name.
+Task<Result<std::optional<Found>>> find_child(store::Occasion& occasion, const Tree& tree,
+                                              EntryId parent, std::string folded);
+
 enum class Kind { kFile, kDirectory, kEither };
 struct Located {
   Tree tree;
