@@ -99,11 +99,8 @@ bool Drafts::change(const store::Occasion& occasion, const Opened& opened, store
     // Where the table says that it is: a rename that is over told the table, one that is not will
     // tell this draft.
     const auto handle = table_.find(opened.handle);
-    const bool moved = handle && handle->path != opened.path;
-    draft->parent = !moved                       ? opened.parent
-                    : handle->ancestors.empty() ? kRootId
-                                                : handle->ancestors.back();
-    draft->folded = moved ? folded_name(opened.tree, handle->path) : opened.folded;
+    draft->parent = handle ? handle->parent() : opened.parent;
+    draft->folded = handle ? folded_name(opened.tree, handle->path) : opened.folded;
     ++count_;
     ++table_.open_;
   }
@@ -142,8 +139,10 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
   while (true) {
     EntryId parent = kRootId;
     std::string folded;
+    uint64_t moves = 0;
     {
       MutexLock lock(mine.mutex);
+      moves = draft.moves;
       parent = draft.parent;
       folded = draft.folded;
     }
@@ -153,7 +152,7 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
     // Whoever moves it says where to before the rename is over.
     co_await table_.wait_for_rename(draft.file);
     MutexLock lock(mine.mutex);
-    if (draft.parent == parent && draft.folded == folded) co_return std::optional<Found>();
+    if (draft.moves == moves) co_return std::optional<Found>();
   }
 }
 
@@ -304,6 +303,7 @@ void Drafts::moved(FileKey file, EntryId parent, const std::string& path) {
   MutexLock lock(mine.mutex);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
+  ++found->second->moves;
   found->second->parent = parent;
   found->second->folded = folded_name(found->second->tree, path);
 }

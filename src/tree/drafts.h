@@ -105,6 +105,7 @@ class Drafts {
     FileKey file;
     EntryId parent = kRootId;
     std::string folded;
+    uint64_t moves = 0;
     store::Store* store = nullptr;
     const Clock* clock = nullptr;
     DraftLayer newest;

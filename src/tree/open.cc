@@ -66,7 +66,7 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
 Opened opened_at(const Tree& tree, const Way& way, const Entry& entry, const std::string& path,
                  HandleId handle, AccessSet access) {
   return {tree,   tree.key(entry.id), handle, entry.directory, access, way.parent(), way.folded,
-          path, {}};
+          path, 0, {}};
 }
 
 // The path with the names as they are stored.

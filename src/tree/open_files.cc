@@ -110,6 +110,7 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
       table.count_below(handle, false);
       handle.ancestors = ancestors;
       handle.path = path;
+      ++handle.moves;
       table.count_below(handle, true);
     }
     break;

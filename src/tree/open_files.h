@@ -32,6 +32,7 @@
 #include "concurrency/share_mode.h"
 #include "store/key.h"
 #include "tree/error.h"
+#include "tree/records.h"
 
 namespace kyanite::tree {
 
@@ -64,6 +65,9 @@ struct FileOpen {
 
 struct Handle : FileOpen {
   HandleId id = 0;
+  uint64_t moves = 0;  // How often it was renamed since.
+
+  EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
 
 struct ByteRange {

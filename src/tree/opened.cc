@@ -25,8 +25,9 @@ Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened) {
     // Somebody moved it. Once that is over the table says where it went.
     co_await opened.tree.open_files->wait_for_rename(opened.file);
     auto handle = opened.tree.open_files->find(opened.handle);
-    if (!handle || handle->path == opened.path) co_return Error(Refusal::kNoSuchHandle);
-    opened.parent = handle->ancestors.empty() ? kRootId : handle->ancestors.back();
+    if (!handle || handle->moves == opened.moves) co_return Error(Refusal::kNoSuchHandle);
+    opened.moves = handle->moves;
+    opened.parent = handle->parent();
     opened.folded = folded_name(opened.tree, handle->path);
     opened.path = std::move(handle->path);
   }
