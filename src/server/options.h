@@ -51,6 +51,7 @@ struct Options {
   bool oauth = false;
   bool product_style_url = true;   // The account may be the first label of the host name.
   bool copy_from_private = false;  // Copies may read from private addresses.
+  bool smb = true;                 // Shares are served over SMB, too.
   bool silent = false;             // Neither start-up text nor request log on the console.
   std::string debug_file;          // Empty: no debug log.
   // Account settings by name, for all accounts; see server/account_settings.h.

@@ -79,7 +79,10 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
     co_return Result<void>();
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
-  if (watched) announce_changed(tree, watched->way, *watched->found.entry, changed.entry);
+  if (watched) {
+    const Entry& before = *watched->found.entry;
+    announce_changed(tree, place_at(watched->way, before), before, changed.entry);
+  }
   co_return std::move(changed);
 }
 
@@ -127,11 +130,11 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
   CHECK(!tree.shown);
   OpenFiles::Admission admission;  // Until the change is durable.
   Changed changed;
-  struct Place {
+  struct Entered {
     Way way;
     std::shared_ptr<const Entry> before;
   };
-  std::optional<Place> watched;
+  std::optional<Entered> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto way = co_await follow(occasion, tree, path);
@@ -165,14 +168,14 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
     if (is_watched(tree))
-      watched = Place{std::move(*way), before != nullptr ? before->entry : nullptr};
+      watched = Entered{std::move(*way), before != nullptr ? before->entry : nullptr};
     co_return Result<void>();
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
   if (watched && watched->before != nullptr) {
-    announce_changed(tree, watched->way, *watched->before, changed.entry);
+    announce_changed(tree, place_at(watched->way, changed.entry), *watched->before, changed.entry);
   } else if (watched) {
-    announce_added(tree, watched->way, changed.entry);
+    announce_added(tree, place_at(watched->way, changed.entry), changed.entry);
   }
   co_return std::move(changed);
 }

@@ -1,4 +1,5 @@
 // Taking files and directories away: see tree/change.h.
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -67,23 +68,26 @@ Task<Result<void>> require_empty(store::Occasion& occasion, const Tree& tree, En
   co_return Result<void>();
 }
 
-Task<Result<void>> remove_entry(store::Occasion& occasion, const Tree& tree, EntryId parent,
-                                std::string folded, EntryId id) {
+Task<Result<std::shared_ptr<const Entry>>> remove_entry(store::Occasion& occasion, const Tree& tree,
+                                                        EntryId parent, std::string folded,
+                                                        EntryId id) {
+  using Removed = std::shared_ptr<const Entry>;
   const auto key = entry_key(tree.space, parent, folded);
-  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<Removed>> {
     std::vector<store::Key> keys(1, key);
     if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
       co_return Error(turn.error());
     auto found = co_await find_child(occasion, tree, parent, folded);
     if (!found) co_return found.error();
-    if (!*found || (*found)->entry->id != id) co_return Result<void>();
-    if (!(*found)->entry->directory) co_return co_await take_away(attempt, tree, **found);
-    auto taken = co_await take_empty_away(attempt, tree, **found);
-    if (!taken && taken.error() == Error(Reason::kNotEmpty)) {
-      attempt.commit = {};
-      co_return Result<void>();
-    }
-    co_return std::move(taken);
+    if (!*found || (*found)->entry->id != id) co_return Removed();
+    const Removed removed = (*found)->entry;
+    auto taking = removed->directory ? take_empty_away(attempt, tree, **found)
+                                     : take_away(attempt, tree, **found);
+    auto taken = co_await std::move(taking);
+    if (taken) co_return removed;
+    if (taken.error() != Error(Reason::kNotEmpty)) co_return taken.error();
+    attempt.commit = {};
+    co_return Removed();
   };
   co_return co_await store::transact(occasion, decide);
 }
@@ -112,7 +116,10 @@ Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, cons
     co_return taken;
   };
   auto done = co_await store::transact(occasion, decide);
-  if (done && watched) announce_removed(tree, watched->way, *watched->found.entry);
+  if (done && watched) {
+    const Entry& gone = *watched->found.entry;
+    announce_removed(tree, place_at(watched->way, gone), gone);
+  }
   co_return done;
 }
 
@@ -133,7 +140,10 @@ Task<Result<void>> delete_directory(store::Occasion& occasion, const Tree& tree,
     co_return taken;
   };
   auto done = co_await store::transact(occasion, decide);
-  if (done && watched) announce_removed(tree, watched->way, *watched->found.entry);
+  if (done && watched) {
+    const Entry& gone = *watched->found.entry;
+    announce_removed(tree, place_at(watched->way, gone), gone);
+  }
   co_return done;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "store/transact.h"
+#include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/tree_commit.h"
 
@@ -98,11 +99,8 @@ bool Drafts::change(const store::Occasion& occasion, const Opened& opened, store
     // Where the table says that it is: a rename that is over told the table, one that is not will
     // tell this draft.
     const auto handle = table_.find(opened.handle);
-    const bool moved = handle && handle->path != opened.path;
-    draft->parent = !moved                      ? opened.parent
-                    : handle->ancestors.empty() ? kRootId
-                                                : handle->ancestors.back();
-    draft->folded = moved ? folded_name(opened.tree, handle->path) : opened.folded;
+    draft->ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
+    draft->path = handle ? handle->path : opened.path;
     ++count_;
     ++table_.open_;
   }
@@ -152,10 +150,12 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
   while (true) {
     EntryId parent = kRootId;
     std::string folded;
+    uint64_t moves = 0;
     {
       MutexLock lock(mine.mutex);
-      parent = draft.parent;
-      folded = draft.folded;
+      moves = draft.moves;
+      if (!draft.ancestors.empty()) parent = draft.ancestors.back();
+      folded = folded_name(draft.tree, draft.path);
     }
     auto found = co_await find_child(occasion, draft.tree, parent, folded);
     if (!found) co_return found.error();
@@ -163,7 +163,7 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
     // Whoever moves it says where to before the rename is over.
     co_await table_.wait_for_rename(draft.file);
     MutexLock lock(mine.mutex);
-    if (draft.parent == parent && draft.folded == folded) co_return std::optional<Found>();
+    if (draft.moves == moves) co_return std::optional<Found>();
   }
 }
 
@@ -171,11 +171,15 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
 Task<Result<void>> Drafts::commit(Draft& draft) {
   store::Occasion occasion(*draft.store, locks_, *draft.clock);
   occasion.cause.operation = "Settle";
+  std::shared_ptr<const Entry> before;
+  Entry file;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     auto found = co_await find(occasion, draft);
     if (!found) co_return found.error();
+    before = nullptr;
     if (!*found) co_return Result<void>();  // It is gone, and nobody misses this.
-    Entry file = *(*found)->entry;
+    before = (*found)->entry;
+    file = *before;
     TreeCommit commit(attempt, draft.tree.space);
     auto done = co_await commit.begin();
     if (done) {
@@ -188,7 +192,15 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
     if (!done) co_return Error(done.error());
     co_return Result<void>();
   };
-  co_return co_await store::transact(occasion, decide);
+  auto done = co_await store::transact(occasion, decide);
+  if (done && before != nullptr && is_watched(draft.tree)) {
+    Shard& mine = shard(draft.file);
+    MutexLock lock(mine.mutex);
+    const Place place{draft.ancestors, draft.path};
+    lock.unlock();
+    announce_changed(draft.tree, place, *before, file);
+  }
+  co_return done;
 }
 
 Task<Result<void>> Drafts::settle(FileKey file) { return settle(file, std::nullopt); }
@@ -308,14 +320,15 @@ void Drafts::discard_share(store::SpaceId share) {
     discard(file);
 }
 
-void Drafts::moved(FileKey file, EntryId parent, const std::string& path) {
+void Drafts::moved(FileKey file, const std::vector<EntryId>& ancestors, const std::string& path) {
   if (!any()) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
-  found->second->parent = parent;
-  found->second->folded = folded_name(found->second->tree, path);
+  ++found->second->moves;
+  found->second->ancestors = ancestors;
+  found->second->path = path;
 }
 
 }  // namespace kyanite::tree

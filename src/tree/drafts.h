@@ -98,14 +98,16 @@ class Drafts {
   void discard(FileKey file);
   void discard_share(store::SpaceId share);
   // The file was renamed: from now on it lies there.
-  void moved(FileKey file, EntryId parent, const std::string& path);
+  void moved(FileKey file, const std::vector<EntryId>& ancestors, const std::string& path);
 
  private:
   struct Draft {
     Tree tree;
     FileKey file;
-    EntryId parent = kRootId;
-    std::string folded;
+    // Where it lies: ids from the root to its directory, names as they are stored.
+    std::vector<EntryId> ancestors;
+    std::string path;
+    uint64_t moves = 0;
     store::Store* store = nullptr;
     const Clock* clock = nullptr;
     DraftLayer newest;
@@ -114,19 +116,14 @@ class Drafts {
     std::vector<Pending<bool>*> waiting;
   };
   using DraftPtr = std::shared_ptr<Draft>;
-  struct KeyHash {
-    size_t operator()(const FileKey& key) const {
-      return (key.share * 0x9E3779B97F4A7C15u ^ key.id) * 0xD6E8FEB86659FD93u;
-    }
-  };
   struct Shard {
     mutable Mutex mutex;
-    std::unordered_map<FileKey, DraftPtr, KeyHash> drafts GUARDED_BY(mutex);
+    std::unordered_map<FileKey, DraftPtr, FileKeyHash> drafts GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 16;
 
-  Shard& shard(const FileKey& key) { return shards_[KeyHash()(key) >> 60]; }
-  const Shard& shard(const FileKey& key) const { return shards_[KeyHash()(key) >> 60]; }
+  Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
+  const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }
   template <class Meant>
   std::vector<FileKey> keys(Meant meant) const;
   Task<Result<void>> settle_keys(std::vector<FileKey> files);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "store/transact.h"
+#include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/delete.h"
 #include "tree/drafts.h"
@@ -55,6 +56,10 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
   open.client = order.client;
   open.opened = now;
   open.delete_on_close = order.delete_on_close;
+  open.reach = order.reach;
+  open.replaces = empties(order.disposition);
+  open.caching = order.caching;
+  open.ticket = order.ticket;
   if (order.disposition == Disposition::kSupersede) {
     open.besides = concurrency::kWriteAccess | concurrency::kDeleteAccess;
   } else if (empties(order.disposition)) {
@@ -65,8 +70,9 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
 
 Opened opened_at(const Tree& tree, const Way& way, const Entry& entry, const std::string& path,
                  HandleId handle, AccessSet access) {
-  return {tree, tree.key(entry.id), handle, entry.directory, access, way.parent(), way.folded, path,
-          {}};
+  return {
+      tree, tree.key(entry.id), handle, entry.directory, access, way.parent(), way.folded, path, 0,
+      {}};
 }
 
 // The path with the names as they are stored.
@@ -255,12 +261,15 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   if (auto found = co_await find_opened(occasion, opened); !found) {
     if (found.error() != Error(Refusal::kNoSuchHandle)) co_return found.error();
   }
+  const auto last = table.find(opened.handle);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
     table.drafts().discard(opened.file);
     auto removed =
         co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded, opened.file.id);
+    if (removed && *removed != nullptr && is_watched(opened.tree))
+      announce_removed(opened.tree, {last->ancestors, last->path}, **removed);
     closed->removal.reset();
     if (!removed) co_return removed.error();
     co_return state;
@@ -305,6 +314,9 @@ Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, cons
   const Retouch retouch = [&](Entry& entry) {
     if (!opened.frozen.changed) entry.smb.changed = occasion.now;
   };
+  auto prepared =
+      co_await opened.tree.open_files->prepare(opened.handle, concurrency::HandleUse::kMove);
+  if (!prepared) co_return Error(prepared.error());
   while (true) {
     auto found = co_await find_opened(occasion, opened);
     if (!found) co_return found.error();

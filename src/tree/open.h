@@ -35,6 +35,10 @@ struct Opening {
   std::string permission_key;  // Of what is made.
   uint64_t session = 0;
   std::string client;
+  // What it means to those who cache the file, and what it wants to cache itself.
+  concurrency::OpenReach reach = concurrency::OpenReach::kContent;
+  CachingWanted caching = {};
+  uint64_t ticket = 0;  // By which cancel_open() knows it while it waits for other clients.
 
   // Grants access to what was found, or to something new (null), or refuses. May be called again.
   using Grant = std::function<Result<concurrency::AccessSet>(const Entry* entry)>;

@@ -113,11 +113,12 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
       table.count_below(handle, false);
       handle.ancestors = ancestors;
       handle.path = path;
+      ++handle.moves;
       table.count_below(handle, true);
     }
     break;
   }
-  table.drafts_->moved(file_, ancestors.empty() ? kRootId : ancestors.back(), path);
+  table.drafts_->moved(file_, ancestors, path);
 }
 
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
@@ -236,7 +237,7 @@ HandleId OpenFiles::add(FileOpen request) {
   request.caching.holder = nullptr;
   mine.files[key].handles.push_back(id);
   ++open_;
-  const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}}).first;
+  const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}, 0}).first;
   count_below(added->second, true);
   return id;
 }

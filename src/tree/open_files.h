@@ -40,6 +40,7 @@
 #include "tree/file_key.h"
 #include "tree/grants.h"
 #include "tree/lease_index.h"
+#include "tree/records.h"
 #include "tree/watchers.h"
 
 namespace kyanite::tree {
@@ -75,7 +76,10 @@ struct FileOpen {
 
 struct Handle : FileOpen {
   HandleId id = 0;
-  Time reconnected;  // When its client came back to it; unset: it never was away.
+  Time reconnected;    // When its client came back to it; unset: it never was away.
+  uint64_t moves = 0;  // How often it was renamed since.
+
+  EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
 
 struct ByteRange {

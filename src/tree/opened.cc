@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "store/transact.h"
+#include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/drafts.h"
 #include "tree/tree_commit.h"
@@ -24,8 +25,9 @@ Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened) {
     // Somebody moved it. Once that is over the table says where it went.
     co_await opened.tree.open_files->wait_for_rename(opened.file);
     auto handle = opened.tree.open_files->find(opened.handle);
-    if (!handle || handle->path == opened.path) co_return Error(Refusal::kNoSuchHandle);
-    opened.parent = handle->ancestors.empty() ? kRootId : handle->ancestors.back();
+    if (!handle || handle->moves == opened.moves) co_return Error(Refusal::kNoSuchHandle);
+    opened.moves = handle->moves;
+    opened.parent = handle->parent();
     opened.folded = folded_name(opened.tree, handle->path);
     opened.path = std::move(handle->path);
   }
@@ -47,6 +49,7 @@ Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
   if (opened.handle == 0) co_return Error(Reason::kShownOnly);
   OpenFiles& table = *opened.tree.open_files;
   Entry entry;
+  std::shared_ptr<const Entry> before;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     std::vector<store::Key> keys{entry_key(opened.tree.space, opened.parent, opened.folded)};
     if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
@@ -57,7 +60,8 @@ Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
     if (!found) co_return found.error();
     TreeCommit commit(attempt, opened.tree.space);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
-    entry = *found->entry;
+    before = found->entry;
+    entry = *before;
     if (auto edited = co_await edit(entry, attempt.commit); !edited) co_return edited.error();
     touch(entry, occasion.now);
     auto replaced = co_await commit.replace(opened.parent, opened.folded, &*found, &entry, &entry);
@@ -65,6 +69,10 @@ Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
     co_return Result<void>();
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  if (is_watched(opened.tree)) {
+    if (const auto handle = table.find(opened.handle))
+      announce_changed(opened.tree, {handle->ancestors, handle->path}, *before, entry);
+  }
   co_return std::move(entry);
 }
 

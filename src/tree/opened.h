@@ -23,6 +23,7 @@ struct Opened {
   EntryId parent = kRootId;
   std::string folded;
   std::string path;
+  uint64_t moves = 0;  // As the handle counts them.
 
   // Times that what is done through this handle does not move.
   struct Frozen {

@@ -178,7 +178,8 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   if (renamed) {
     admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
     if (is_watched(tree))
-      announce_moved(tree, ends->from_way, *ends->source->entry, ends->to_way, renamed->entry);
+      announce_moved(tree, place_at(ends->from_way, *ends->source->entry),
+                     place_at(ends->to_way, renamed->entry), renamed->entry);
   }
   co_return std::move(renamed);
 }
