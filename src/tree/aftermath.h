@@ -1,6 +1,7 @@
 // Only for the .cc files of the open-file table.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ class OpenFiles::Aftermath {
     any_ = false;
     for (const Handle& handle : std::exchange(removed_, {})) table_.uncount(handle);
     for (Removal& each : std::exchange(removals_, {})) {
-      if (table_.remover_ != nullptr) table_.remover_->remove(each.last, std::move(each.removal));
+      if (table_.remover_ != nullptr)
+        table_.remover_->remove(each.last, std::move(each.front), std::move(each.removal));
     }
     std::exchange(breaks, {}).tell();
     for (auto& each : std::exchange(locked_, {})) each.first->turn.set(each.second);
@@ -38,9 +40,9 @@ class OpenFiles::Aftermath {
     any_ = true;
     removed_.push_back(std::move(handle));
   }
-  void remove(Handle last, Admission removal) {
+  void remove(Handle last, std::shared_ptr<void> front, Admission removal) {
     any_ = true;
-    removals_.push_back({std::move(last), std::move(removal)});
+    removals_.push_back({std::move(last), std::move(front), std::move(removal)});
   }
   // They are in no list any more.
   void wake(Wait* wait, bool ask_again) {
@@ -57,6 +59,7 @@ class OpenFiles::Aftermath {
  private:
   struct Removal {
     Handle last;
+    std::shared_ptr<void> front;
     Admission removal;
   };
   OpenFiles& table_;

@@ -60,6 +60,8 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
   open.replaces = empties(order.disposition);
   open.caching = order.caching;
   open.ticket = order.ticket;
+  if (order.may_wait)
+    open.may_wait = [&order, file = open.file] { return order.may_wait(file); };
   if (order.disposition == Disposition::kSupersede) {
     open.besides = concurrency::kWriteAccess | concurrency::kDeleteAccess;
   } else if (empties(order.disposition)) {
@@ -248,6 +250,18 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
   co_return Error(store::Error::kBusy);
 }
 
+Task<Result<void>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last) {
+  opened.tree.open_files->drafts().discard(opened.file);
+  opened.parent = last.parent();
+  opened.folded = folded_name(opened.tree, last.path);
+  auto removed =
+      co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded, opened.file.id);
+  if (!removed) co_return removed.error();
+  if (*removed != nullptr && is_watched(opened.tree))
+    announce_removed(opened.tree, {last.ancestors, last.path}, **removed);
+  co_return Result<void>();
+}
+
 Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked) {
   std::optional<Entry> state;
   if (opened.handle == 0) {
@@ -265,11 +279,7 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
-    table.drafts().discard(opened.file);
-    auto removed =
-        co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded, opened.file.id);
-    if (removed && *removed != nullptr && is_watched(opened.tree))
-      announce_removed(opened.tree, {last->ancestors, last->path}, **removed);
+    auto removed = co_await remove_closed(occasion, opened, *last);
     closed->removal.reset();
     if (!removed) co_return removed.error();
     co_return state;

@@ -38,7 +38,10 @@ struct Opening {
   // What it means to those who cache the file, and what it wants to cache itself.
   concurrency::OpenReach reach = concurrency::OpenReach::kContent;
   CachingWanted caching = {};
-  uint64_t ticket = 0;  // By which cancel_open() knows it while it waits for other clients.
+  // Called before it waits for other clients who cache the file; false: it must not. From then on
+  // OpenFiles::cancel_open() ends the waiting under this ticket.
+  std::function<bool(FileKey file)> may_wait = {};
+  uint64_t ticket = 0;
 
   // Grants access to what was found, or to something new (null), or refuses. May be called again.
   using Grant = std::function<Result<concurrency::AccessSet>(const Entry* entry)>;
@@ -63,6 +66,10 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
 // deleted is gone with its last handle. What it returns is the state in the end, if it is asked for
 // and there is any.
 Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked);
+
+// Removes the file of a handle that was the last one and is closed already, because its client did
+// not come back.
+Task<Result<void>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last);
 
 // Marks the file for deletion at its last close, or withdraws the mark. kReadOnly, kNotEmpty,
 // kIsRoot.

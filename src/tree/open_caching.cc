@@ -34,10 +34,14 @@ void OpenFiles::close_gone(Shard& shard, const std::vector<HandleId>& gone, Afte
     const auto found = shard.handles.find(id);
     if (found == shard.handles.end()) continue;
     const FileKey key = found->second.file;
+    const auto parked = shard.parked.find(id);
+    std::shared_ptr<void> front;
+    if (parked != shard.parked.end()) front = std::move(parked->second.front);
     if (found->second.delete_on_close) mark(shard, key);
     Handle removed = remove(shard, found, after);
     if (shard.files.at(key).handles.empty() && shard.delete_pending.contains(key))
-      after.remove(removed, note(shard, key, concurrency::FileOperation::kDeleteFile));
+      after.remove(removed, std::move(front),
+                   note(shard, key, concurrency::FileOperation::kDeleteFile));
     after.uncount(std::move(removed));
   }
 }

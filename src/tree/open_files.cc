@@ -199,7 +199,7 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
     const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
     const auto beside = [&](const Handle& handle) { return compatible(mode, handle.mode); };
     const auto refusal = meet(mine, request.file, doer, beside, after);
-    if (refusal == Refusal::kCached) return Obstacle{{}, file};
+    if (refusal == Refusal::kCached) return Obstacle{{}, file, true};
     if (refusal) return Obstacle{refusal};
     if (file->handles.size() >= kMaxHandlesPerFile) return Obstacle{Refusal::kTooManyHandles};
     const auto rule = [&](concurrency::GrantKind kind, concurrency::Caching held) {
@@ -208,7 +208,7 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
       const auto moved = on_use(kind, held, concurrency::HandleUse::kMove);
       return concurrency::Effect{effect.kept & moved.kept, effect.waits || moved.waits};
     };
-    if (disturb(mine, request.file, doer, rule, after)) return Obstacle{{}, file};
+    if (disturb(mine, request.file, doer, rule, after)) return Obstacle{{}, file, true};
   }
   File* busy = in_the_way(request);
   if (busy != nullptr) return Obstacle{{}, busy};
@@ -235,6 +235,7 @@ HandleId OpenFiles::add(FileOpen request) {
   const HandleId id = next_handle_.fetch_add(1) << kShardBits | shard_of(key);
   grant(mine, request, id);
   request.caching.holder = nullptr;
+  request.may_wait = nullptr;
   mine.files[key].handles.push_back(id);
   ++open_;
   const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}, 0}).first;
@@ -248,6 +249,7 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
   while (true) {
     Wait wait;
     wait.ticket = request.ticket;
+    bool cached = false;
     {
       Aftermath after(*this);
       LockedShards locked(*this, set);
@@ -255,7 +257,9 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
       if (!met) co_return add(std::move(request));
       if (met->refusal) co_return *met->refusal;
       met->wait_for->waiting.push_back(&wait);
+      cached = met->cached;
     }
+    if (cached && request.may_wait && !request.may_wait()) cancel_open(request.file, request.ticket);
     if (!co_await wait.turn) co_return Refusal::kCancelled;
   }
 }

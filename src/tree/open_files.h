@@ -72,6 +72,8 @@ struct FileOpen {
   CachingWanted caching = {};
   // By which cancel_open() knows it; 0: nobody will ask.
   uint64_t ticket = 0;
+  // Called before it waits for other clients, with nothing locked. False: it must not.
+  std::function<bool()> may_wait = {};
 };
 
 struct Handle : FileOpen {
@@ -264,12 +266,13 @@ class OpenFiles {
                                               std::string client,
                                               std::shared_ptr<CacheHolder> holder);
 
-  // Removes files that were marked for deletion and whose last handle was closed without a client.
-  // Called with nothing locked; must not wait. Until one is set such files stay.
+  // Removes files that were marked for deletion and whose last handle was closed without a client;
+  // `front` is what it was parked with. Called with nothing locked; must not wait. Until one is set
+  // such files stay.
   class Remover {
    public:
     virtual ~Remover() = default;
-    virtual void remove(const Handle& last, Admission removal) = 0;
+    virtual void remove(const Handle& last, std::shared_ptr<void> front, Admission removal) = 0;
   };
   void set_remover(Remover* remover) { remover_ = remover; }
 
@@ -357,6 +360,7 @@ class OpenFiles {
   struct Obstacle {
     std::optional<Refusal> refusal{};
     File* wait_for = nullptr;
+    bool cached = false;  // For clients, that is.
   };
   std::optional<Obstacle> obstacle(const FileOpen& request, Aftermath& after);
   // Has what others cache given up, as the rule says. Whether there is something to wait for.

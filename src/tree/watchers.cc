@@ -25,6 +25,15 @@ Watchers::Seen Watchers::take(Watch& watch) {
   return std::exchange(watch.kept, {});
 }
 
+std::optional<Watchers::Seen> Watchers::kept(WatchId watch) {
+  MutexLock lock(mutex_);
+  const auto found = watches_.find(watch);
+  if (found == watches_.end()) return std::nullopt;
+  Watch& mine = found->second;
+  if (!mine.kept.too_many && mine.kept.changes.empty()) return std::nullopt;
+  return take(mine);
+}
+
 Task<kyanite::Result<Watchers::Seen, Watchers::Ending>> Watchers::next(WatchId watch,
                                                                        uint64_t ticket) {
   Turn turn;

@@ -78,7 +78,9 @@ class Watchers {
   // Keeps changes of these parts in the directory from now on, and below it when `recursive`.
   // Nothing when there are too many.
   std::optional<WatchId> watch(FileKey directory, bool recursive, ChangedParts parts);
-  // What was kept, or the next change once there is one. Several may wait: each gets a change.
+  // What was kept, if anything was.
+  std::optional<Seen> kept(WatchId watch);
+  // The same, or the next change once there is one. Several may wait: each gets a change.
   Task<kyanite::Result<Seen, Ending>> next(WatchId watch, uint64_t ticket);
   void cancel(WatchId watch, uint64_t ticket);
   // Who waits is told kClosed.
