@@ -12,8 +12,7 @@ namespace kyanite::tree {
 
 std::string folded_name(const Tree& tree, std::string_view path) {
   const size_t slash = path.rfind('/');
-  return stored_name(tree.names,
-                     slash == std::string_view::npos ? path : path.substr(slash + 1));
+  return stored_name(tree.names, slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
 Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened) {
@@ -57,13 +56,12 @@ Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
       co_return settled.error();
     auto found = co_await find_opened(occasion, opened);
     if (!found) co_return found.error();
-    TreeCommit commit(attempt, opened.tree.space);
+    TreeCommit commit(attempt, opened.tree.space, opened.tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     entry = *found->entry;
     if (auto edited = co_await edit(entry, attempt.commit); !edited) co_return edited.error();
     touch(entry, occasion.now);
-    auto replaced =
-        co_await commit.replace(opened.parent, opened.folded, &*found, &entry, &entry);
+    auto replaced = co_await commit.replace(opened.parent, opened.folded, &*found, &entry, &entry);
     if (!replaced) co_return Error(replaced.error());
     co_return Result<void>();
   };

@@ -60,9 +60,8 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
   if (!ends.destination || ends.same_place()) return {};
   if (!order.destination.replaces) return Error(Reason::kExists);
   const Entry& replaced = *ends.destination->entry;
-  if (order.by != 0 &&
-      (replaced.directory || (replaced.smb.attributes & kReadOnlyAttribute) != 0 ||
-       source.directory))
+  if (order.by != 0 && (replaced.directory || (replaced.smb.attributes & kReadOnlyAttribute) != 0 ||
+                        source.directory))
     return Error(Refusal::kAccessDenied);
   if (replaced.directory) return Error(Reason::kExists);
   return check_replaced(order.destination, ends.destination->entry.get(), now);
@@ -156,7 +155,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     entry.deleting = false;
     retouch(entry);
     touch(entry, occasion.now);
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
     co_return Changed{std::move(entry), ends->to_way.parent()};
