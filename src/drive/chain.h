@@ -1,6 +1,7 @@
 // The messages of one frame on their way, and their replies, which go back in one frame.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,9 +55,12 @@ class Load::Ticket {
     load_->bytes_ -= bytes_;
   }
 
-  // Of requests that wait for others and take next to nothing meanwhile.
-  void shrink(uint64_t bytes) {
-    if (load_ == nullptr || bytes >= bytes_) return;
+  // For requests that wait for other clients: they take only the bytes that they came with, and
+  // others are served meanwhile.
+  void rest(uint64_t bytes) {
+    if (load_ == nullptr) return;
+    load_->requests_ -= std::exchange(requests_, 0);
+    bytes = std::min(bytes, bytes_);
     load_->bytes_ -= std::exchange(bytes_, bytes) - bytes;
   }
 

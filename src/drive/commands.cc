@@ -3,10 +3,6 @@
 namespace kyanite::drive {
 
 namespace {
-Task<Reply> not_served(Exchange& exchange) {
-  co_return refuse(exchange, smb::Status::kNotSupported);
-}
-
 using smb::Command;
 constexpr smb::Status kDecides = smb::Status::kSuccess;
 constexpr smb::Status kNoPipe = smb::Status::kObjectNameNotFound;
@@ -19,20 +15,20 @@ constexpr CommandRow kCommands[] = {
     {Command::kLogoff, "LOGOFF", true, false, kDecides, logoff},
     {Command::kTreeConnect, "TREE_CONNECT", true, false, kDecides, tree_connect},
     {Command::kTreeDisconnect, "TREE_DISCONNECT", true, true, kDecides, tree_disconnect},
-    {Command::kCreate, "CREATE", true, true, kNoPipe, not_served},
-    {Command::kClose, "CLOSE", true, true, kNoFile, not_served},
-    {Command::kFlush, "FLUSH", true, true, kNoFile, not_served},
-    {Command::kRead, "READ", true, true, kNoFile, not_served},
-    {Command::kWrite, "WRITE", true, true, kNoFile, not_served},
-    {Command::kLock, "LOCK", true, true, kNoFile, not_served},
+    {Command::kCreate, "CREATE", true, true, kNoPipe, create},
+    {Command::kClose, "CLOSE", true, true, kNoFile, close},
+    {Command::kFlush, "FLUSH", true, true, kNoFile, flush},
+    {Command::kRead, "READ", true, true, kNoFile, read},
+    {Command::kWrite, "WRITE", true, true, kNoFile, write},
+    {Command::kLock, "LOCK", true, true, kNoFile, lock},
     {Command::kIoctl, "IOCTL", true, true, kDecides, ioctl},
     {Command::kCancel, "CANCEL", false, false, kDecides, nullptr},
     {Command::kEcho, "ECHO", false, false, kDecides, echo},
-    {Command::kQueryDirectory, "QUERY_DIRECTORY", true, true, kNoFile, not_served},
-    {Command::kChangeNotify, "CHANGE_NOTIFY", true, true, kNoFile, not_served},
-    {Command::kQueryInfo, "QUERY_INFO", true, true, kNoFile, not_served},
-    {Command::kSetInfo, "SET_INFO", true, true, kNoFile, not_served},
-    {Command::kOplockBreak, "OPLOCK_BREAK", true, true, kNoFile, not_served},
+    {Command::kQueryDirectory, "QUERY_DIRECTORY", true, true, kNoFile, query_directory},
+    {Command::kChangeNotify, "CHANGE_NOTIFY", true, true, kNoFile, change_notify},
+    {Command::kQueryInfo, "QUERY_INFO", true, true, kNoFile, query_info},
+    {Command::kSetInfo, "SET_INFO", true, true, kNoFile, set_info},
+    {Command::kOplockBreak, "OPLOCK_BREAK", true, true, kNoFile, oplock_break},
 };
 static_assert(std::size(kCommands) == kCommandCount);
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/peer_network.h"
 #include "smb/session.h"
 #include "smb/times.h"
 
@@ -16,6 +17,9 @@ bool is_loopback_address(std::string_view address) {
 }
 // So much of a frame each connection may keep in memory: the limit of connections is its limit.
 constexpr uint64_t kUncountedFrameBytes = kMaxUnauthenticatedFrameBytes;
+// How long a frame waits for memory, and how often it looks whether there is some.
+constexpr std::chrono::milliseconds kMemoryPatience{10'000};
+constexpr std::chrono::milliseconds kMemoryLook{50};
 }  // namespace
 
 Connection::Connection(Drive& drive, Carrier& carrier)
@@ -152,13 +156,23 @@ Load::Ticket Connection::make_ticket(const Chain& chain) {
   for (const Incoming& request : chain.requests)
     bytes += std::min<uint64_t>(moved_bytes(request.message.header, request.message.bytes),
                                 kMaxTransferBytes);
-  Budget::Part memory;
-  if (bytes > kUncountedFrameBytes) {
-    memory = Budget::Part(body_memory(), peer());
-    // What is here already is served. Where there is no memory left the peer's next frame waits.
-    (void)memory.resize(bytes);
+  return Load::Ticket(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
+}
+
+Task<bool> Connection::reserve(size_t frame_bytes) {
+  if (frame_bytes <= kUncountedFrameBytes) co_return true;
+  Budget::Part memory(body_memory(), peer_network(peer()));
+  for (auto waited = std::chrono::milliseconds(0); !memory.resize(frame_bytes);
+       waited += kMemoryLook) {
+    if (waited >= kMemoryPatience || dropped_) co_return fail("no memory for its frames");
+    co_await carrier_.sleep(kMemoryLook);
   }
-  return Load::Ticket(load_, chain.requests.size(), bytes, std::move(memory));
+  arriving_ = std::move(memory);
+  co_return true;
+}
+
+void Connection::count_failed_logon() {
+  if (++failed_logons_ >= kMaxFailedLogons && !authenticated()) drop("too many logons failed");
 }
 
 // The reply to a hello of SMB1 is as if it had been a NEGOTIATE of SMB2 with message id 0.

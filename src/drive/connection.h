@@ -55,6 +55,9 @@ class Connection {
   size_t most_frame_bytes() const;
   // Until there is room for another frame. False when the connection has to end.
   Task<bool> wait_for_room();
+  // Reserves the memory for a frame, waiting for others to give some back. False when there is none
+  // for too long.
+  Task<bool> reserve(size_t frame_bytes);
   // Takes a frame, one at a time. False when the connection has to end: the peer does not keep to
   // the protocol, which is in the log then.
   Task<bool> receive(Buffer frame);
@@ -88,8 +91,8 @@ class Connection {
                          const Exchange* except = nullptr);
   // The same for a tree of it.
   Task<void> end_tree(Session& session, std::shared_ptr<TreeConnect> tree, const Exchange* except);
-  // A logon failed. False after too many of them.
-  bool count_failed_logon() { return ++failed_logons_ < kMaxFailedLogons; }
+  // A logon failed. After too many of them a connection on which nobody has logged on is dropped.
+  void count_failed_logon();
 
   // Sends what no request asked for: a break. Its header needs a command and perhaps a session id;
   // it is encrypted if the session is. On the loop; from elsewhere by way of the mailbox.
@@ -129,6 +132,7 @@ class Connection {
   const bool on_loopback_;
   std::shared_ptr<Mailbox> mailbox_;
   Load load_;
+  Budget::Part arriving_;  // Of the frame that is received next.
   Sender sender_;
   Credits credits_;
   bool dropped_ = false;

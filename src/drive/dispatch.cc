@@ -131,13 +131,13 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   smb::Header& header = reply.header;
   const bool failed = static_cast<uint32_t>(header.status) >> 30 == 3;
   if (asked.command == smb::Command::kCreate && failed) chain.create_error = header.status;
+  if (asked.has(smb::header_flag::kRelated) && exchange.session != nullptr) {
+    if (header.session_id == asked.session_id) header.session_id = exchange.session->id();
+    if (header.tree_id == asked.tree_id) header.tree_id = chain.tree_id;
+  }
   if (!failed) {
     chain.tree_id = header.tree_id;
     if (reply.signed_by != nullptr) chain.session = reply.signed_by;
-  }
-  if (asked.has(smb::header_flag::kRelated) && exchange.session != nullptr) {
-    header.session_id = exchange.session->id();
-    header.tree_id = chain.tree_id;
   }
   if (exchange.async_id() != 0) {
     header.flags |= smb::header_flag::kAsync;
@@ -178,7 +178,7 @@ void Connection::send_interim(Exchange& exchange) {
   out.sealed_by = chain.sealed_by;
   out.messages.push_back({smb::encode(header, smb::ErrorReply()), {}, nullptr});
   sender_.send(std::move(out));
-  chain.ticket.shrink(chain.frame.capacity());
+  chain.ticket.rest(chain.frame.capacity());
 }
 
 void Connection::send_replies(Chain& chain, bool last) {

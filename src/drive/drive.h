@@ -6,6 +6,7 @@
 #include "base/executor.h"
 #include "drive/logon_brake.h"
 #include "drive/metrics.h"
+#include "drive/named_creates.h"
 #include "drive/sessions.h"
 #include "drive/shares.h"
 #include "smb/fields.h"
@@ -33,6 +34,10 @@ struct Drive {
   Sessions sessions;
   LogonBrake brake;
   Metrics metrics;
+  NamedCreates creates;
+
+  // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
+  int64_t write_behind_ticks = kTicksPerSecond;
 };
 
 }  // namespace kyanite::drive

@@ -4,12 +4,6 @@
 
 namespace kyanite::drive {
 
-std::chrono::milliseconds LogonBrake::delay_of(const Peer& peer, Moment now) {
-  const bool forgotten = after_seconds(peer.last, kForgottenAfterSeconds) <= now;
-  if (forgotten || peer.failures <= kFree) return {};
-  return std::min(kMost, kStep * (peer.failures - kFree));
-}
-
 std::chrono::milliseconds LogonBrake::failed(std::string_view peer, Moment now) {
   MutexLock lock(mutex_);
   ++failures_;
@@ -27,13 +21,8 @@ std::chrono::milliseconds LogonBrake::failed(std::string_view peer, Moment now) 
   known.failures = std::min(known.failures + 1, 1'000'000U);
   known.last = now;
   peers_.splice(peers_.end(), peers_, found->second);
-  return delay_of(known, now);
-}
-
-std::chrono::milliseconds LogonBrake::delay(std::string_view peer, Moment now) const {
-  MutexLock lock(mutex_);
-  const auto found = by_name_.find(std::string(peer));
-  return found == by_name_.end() ? std::chrono::milliseconds{} : delay_of(*found->second, now);
+  if (known.failures <= kFree) return {};
+  return std::min(kMost, kStep * (known.failures - kFree));
 }
 
 uint64_t LogonBrake::failures() const {

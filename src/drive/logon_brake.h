@@ -1,5 +1,6 @@
-// Slows down whoever guesses passwords. Each failed logon of a peer makes its next answers come
-// later, on whatever connection, until it has been good for a while. No I/O; time is passed in.
+// Slows down whoever guesses passwords. The more logons of a peer fail, on whatever connections,
+// the later it is told so, until none has failed for a while. Logons that succeed are never slowed,
+// so that nobody can keep others out who share an address. No I/O; time is passed in.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,6 @@ class LogonBrake {
 
   // A logon failed: how long to wait before saying so. `peer` is a peer_network().
   std::chrono::milliseconds failed(std::string_view peer, Moment now);
-  // How long to wait before the next logon of this peer is looked at.
-  std::chrono::milliseconds delay(std::string_view peer, Moment now) const;
   uint64_t failures() const;
 
  private:
@@ -36,7 +35,6 @@ class LogonBrake {
     Moment last;
   };
   using Peers = std::list<Peer>;
-  static std::chrono::milliseconds delay_of(const Peer& peer, Moment now);
 
   mutable Mutex mutex_;
   Peers peers_ GUARDED_BY(mutex_);  // In the order in which they failed last.

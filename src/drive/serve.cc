@@ -44,13 +44,17 @@ void give_inbox(std::unique_ptr<net::Inbox> inbox) {
   if (spare_inboxes.size() < kMaxSpareInboxes) spare_inboxes.push_back(std::move(inbox));
 }
 
+// So many frames are received before the loop's other connections have their turn.
+constexpr size_t kFramesATurn = 16;
+
 // Cuts what a socket receives into frames.
 class FrameReader {
  public:
-  FrameReader(net::Connection& socket, const Connection& connection)
+  FrameReader(net::Connection& socket, Connection& connection, const SmbProtocol::Times& times)
       : socket_(socket),
         connection_(connection),
-        logon_by_ms_(socket.now_ms() + std::chrono::milliseconds(kLogonTime).count()) {}
+        idle_ms_(times.idle.count()),
+        logon_by_ms_(socket.now_ms() + times.logon.count()) {}
 
   // Nothing when the peer has ended, takes too long or sends too much, or when the server stops.
   Task<std::optional<Buffer>> next();
@@ -62,7 +66,8 @@ class FrameReader {
   int64_t idle_until_ms() const;
 
   net::Connection& socket_;
-  const Connection& connection_;
+  Connection& connection_;
+  const int64_t idle_ms_;
   const int64_t logon_by_ms_;
   std::unique_ptr<net::Inbox> inbox_;
   bool serving_ = false;
@@ -78,6 +83,7 @@ Task<std::optional<Buffer>> FrameReader::next() {
       if (prefix.kind == smb::Prefix::kRefused) co_return std::nullopt;
       inbox_->consume(bytes.size());
       if (prefix.kind == smb::Prefix::kKeepAlive) continue;
+      if (!co_await connection_.reserve(prefix.bytes)) co_return std::nullopt;
       Buffer frame(prefix.bytes);
       const size_t here = std::min(prefix.bytes, inbox_->unread().size());
       frame.append(inbox_->unread().substr(0, here));
@@ -103,7 +109,7 @@ void FrameReader::take_seat() {
 int64_t FrameReader::idle_until_ms() const {
   if (!connection_.authenticated()) return logon_by_ms_;
   if (connection_.has_opens() || connection_.busy()) return net::Timer::kNever;
-  return socket_.now_ms() + std::chrono::milliseconds(kIdleTime).count();
+  return socket_.now_ms() + idle_ms_;
 }
 
 // The beginning of a frame, and what comes with it.
@@ -158,11 +164,12 @@ Task<void> SmbProtocol::serve(net::Connection& socket) {
   socket.watch_peer();
   SocketCarrier carrier(socket);
   Connection connection(drive_, carrier);
-  FrameReader reader(socket, connection);
-  while (co_await connection.wait_for_room()) {
+  FrameReader reader(socket, connection, times_);
+  for (size_t served = 1; co_await connection.wait_for_room(); ++served) {
     auto frame = co_await reader.next();
     if (!frame || !co_await connection.receive(std::move(*frame))) break;
-    socket.shard().requests.add(1);
+    // Whoever sends many requests at once does not keep the others waiting.
+    if (served % kFramesATurn == 0) co_await socket.shard().loop.turn();
   }
   co_await connection.end(socket.draining());
 }

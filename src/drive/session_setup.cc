@@ -69,7 +69,7 @@ Task<Reply> logon_failed(Exchange& exchange, std::shared_ptr<Session> session, S
   const auto delay = drive.brake.failed(peer_network(connection.peer()), drive.clock.moment());
   co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
   if (delay.count() > 0) co_await connection.carrier().sleep(delay);
-  if (!connection.count_failed_logon()) connection.drop("too many logons failed");
+  connection.count_failed_logon();
   co_return refuse(exchange, status);
 }
 
@@ -145,8 +145,6 @@ Task<Reply> session_setup(Exchange& exchange) {
     co_return refuse(exchange, Status::kRequestNotAccepted);
 
   Drive& drive = connection.drive();
-  const auto delay = drive.brake.delay(peer_network(connection.peer()), drive.clock.moment());
-  if (delay.count() > 0) co_await connection.carrier().sleep(delay);
   std::shared_ptr<Session> session = exchange.header.session_id == 0
                                          ? connection.add_session()
                                          : connection.find_session(exchange.header.session_id);

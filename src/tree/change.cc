@@ -67,12 +67,14 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     changed = {*located->found.entry, located->found.parent};
     Entry& entry = changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
+    auto room = tree.check_room(located->found.entry->content.length, entry.content.length);
+    if (!room) co_return room.error();
     auto replaced = co_await commit.replace(located->way, &located->found, &entry);
     if (!replaced) co_return Error(replaced.error());
     if (is_watched(tree)) watched = std::move(*located);
@@ -159,12 +161,14 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
       if (auto passed = check_replaced(creation, replaced, occasion.now); !passed)
         co_return passed.error();
     }
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     commit.enter(*way);
     changed = {new_entry(*way, creation, before, occasion.now), way->parent()};
     Entry& entry = changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
+    const uint64_t old = before != nullptr ? before->entry->content.length : 0;
+    if (auto room = tree.check_room(old, entry.content.length); !room) co_return room.error();
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
     if (is_watched(tree))

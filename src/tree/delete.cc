@@ -18,7 +18,7 @@ namespace {
 
 // The entry leaves its place.
 Task<Result<void>> take_away(store::Attempt& attempt, const Tree& tree, const Found& found) {
-  TreeCommit commit(attempt, tree.space);
+  TreeCommit commit(attempt, tree.space, tree.usage);
   auto done = co_await commit.begin();
   if (done) done = co_await commit.replace(found.parent, found.folded, &found, nullptr, nullptr);
   if (!done) co_return Error(done.error());

@@ -63,6 +63,7 @@ void DraftLayer::lay(DraftLayer newer) {
   take_newer(changed, newer.changed);
   keep_older(untold, newer.untold);
   keep_older(since, newer.since);
+  promised += newer.promised;
 }
 
 void DraftLayer::lay_over(Entry& entry, Moment now) const {
@@ -109,8 +110,11 @@ bool Drafts::change(const store::Occasion& occasion, const Opened& opened, store
   if (newest.empty()) newest.hold = std::move(hold);
   if (!newest.since) newest.since = occasion.clock().moment();
   const size_t before = newest.bytes.inline_bytes();
+  const int64_t promised = newest.promised;
   change(newest);
   inline_bytes_ += newest.bytes.inline_bytes() - before;
+  if (draft->tree.usage != nullptr)
+    draft->tree.usage->promise(opened.file.share, newest.promised - promised);
   return newest.bytes.inline_bytes() > kMaxInlineBytes || newest.bytes.part_count() > kMaxParts ||
          inline_bytes_ > kMaxInlineBytesOfAll;
 }
@@ -127,6 +131,7 @@ std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to)
                       layer.changed,
                       layer.untold,
                       layer.since,
+                      layer.promised,
                       layer.hold};
   };
   DraftLayer seen = some_of(found->second->storing);
@@ -180,7 +185,7 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
     if (!*found) co_return Result<void>();  // It is gone, and nobody misses this.
     before = (*found)->entry;
     file = *before;
-    TreeCommit commit(attempt, draft.tree.space);
+    TreeCommit commit(attempt, draft.tree.space, draft.tree.usage);
     auto done = co_await commit.begin();
     if (done) {
       done = co_await apply(occasion.store(), attempt.commit, draft.tree.content_place(),
@@ -232,8 +237,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     MutexLock lock(mine.mutex);
     draft->busy = false;
     if (done) {
-      inline_bytes_ -= draft->storing.bytes.inline_bytes();
-      draft->storing = {};
+      end_layer(*draft, draft->storing);
     } else {
       const size_t before =
           draft->storing.bytes.inline_bytes() + draft->newest.bytes.inline_bytes();
@@ -303,15 +307,19 @@ void Drafts::forget_if_empty(Shard& mine, FileKey file) {
   --table_.open_;
 }
 
+void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {
+  inline_bytes_ -= layer.bytes.inline_bytes();
+  if (draft.tree.usage != nullptr) draft.tree.usage->promise(draft.file.share, -layer.promised);
+  layer = {};
+}
+
 void Drafts::discard(FileKey file) {
   if (!any()) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
-  DraftLayer& newest = found->second->newest;
-  inline_bytes_ -= newest.bytes.inline_bytes();
-  newest = {};
+  end_layer(*found->second, found->second->newest);
   forget_if_empty(mine, file);
 }
 

@@ -44,6 +44,7 @@ struct DraftLayer {
   std::optional<Time> changed;
   std::optional<Moment> untold;  // Since when the times are not told to anybody.
   std::optional<Moment> since;   // When the first of it was written.
+  int64_t promised = 0;          // How much longer it makes the file, of the share's quota.
   store::Hold hold;
 
   bool empty() const { return bytes.empty() && !written && !changed; }
@@ -132,6 +133,8 @@ class Drafts {
   Task<Result<void>> commit(Draft& draft);
   Task<Result<std::optional<Found>>> find(store::Occasion& occasion, Draft& draft);
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
+  // The layer is stored or will never be.
+  void end_layer(const Draft& draft, DraftLayer& layer);
 
   OpenFiles& table_;
   store::KeyedLocks locks_;  // What is settled waits in no line: see commit().

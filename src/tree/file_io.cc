@@ -168,6 +168,18 @@ void note_times(const store::Occasion& occasion, const Opened& opened, DraftLaye
   }
 }
 
+// How many bytes longer the file becomes when it reaches at least so far. kQuotaExceeded when the
+// share has no room for them.
+Task<Result<int64_t>> growth(store::Occasion& occasion, Opened& opened, uint64_t end) {
+  if (opened.tree.usage == nullptr) co_return int64_t{0};
+  auto state = co_await state_of(occasion, opened);
+  if (!state) co_return state.error();
+  const uint64_t length = state->content.length;
+  if (end <= length) co_return int64_t{0};
+  if (auto room = opened.tree.check_room(length, end); !room) co_return room.error();
+  co_return static_cast<int64_t>(end - length);
+}
+
 Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, store::Hold hold,
                                 const Drafts::Change& change) {
   Drafts& drafts = drafts_of(opened);
@@ -186,11 +198,14 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
     co_return Error(Reason::kTooLarge);
   if (auto may = check_locks(opened, offset, bytes.size(), true); !may) co_return may.error();
   if (bytes.empty()) co_return Result<void>();
+  auto grows = co_await growth(occasion, opened, offset + bytes.size());
+  if (!grows) co_return grows.error();
   store::Hold hold = occasion.store().hold();
   auto pieces = co_await to_pieces(occasion.store(), offset, bytes);
   if (!pieces) co_return Error(pieces.error());
   const Drafts::Change change = [&](DraftLayer& layer) {
     for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
+    layer.promised += *grows;
     note_times(occasion, opened, layer, true);
   };
   co_return co_await change_draft(occasion, opened, std::move(hold), change);
@@ -210,8 +225,10 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
   const uint64_t low = std::min(old, length);
   if (auto may = check_locks(opened, low, std::max(old, length) - low, true); !may)
     co_return may.error();
+  if (auto room = opened.tree.check_room(old, length); !room) co_return room.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.set_length(length);
+    if (length > old) layer.promised += static_cast<int64_t>(length - old);
     note_times(occasion, opened, layer, false);
   };
   co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
@@ -289,7 +306,10 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
   if (!loaded) co_return loaded.error();
   if (end < source_offset || end > loaded->length) co_return Error(Reason::kNotFound);
   const uint64_t target_end = target_offset + length;
+  auto grows = co_await growth(occasion, to, target_end);
+  if (!grows) co_return grows.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
+    layer.promised += *grows;
     layer.bytes.reach(target_end);
     layer.bytes.clear(target_offset, target_end);
     for (auto& piece : loaded->pieces) {

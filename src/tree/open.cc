@@ -46,7 +46,7 @@ class Attempted {
 };
 
 FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, EntryId id,
-                   const std::string& path, AccessSet access, Time now) {
+                   bool directory, const std::string& path, AccessSet access, Time now) {
   FileOpen open;
   open.file = tree.key(id);
   open.mode = {access, order.share};
@@ -58,10 +58,9 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
   open.delete_on_close = order.delete_on_close;
   open.reach = order.reach;
   open.replaces = empties(order.disposition);
-  open.caching = order.caching;
+  if (!directory) open.caching = order.caching;
   open.ticket = order.ticket;
-  if (order.may_wait)
-    open.may_wait = [&order, file = open.file] { return order.may_wait(file); };
+  if (order.may_wait) open.may_wait = [&order, file = open.file] { return order.may_wait(file); };
   if (order.disposition == Disposition::kSupersede) {
     open.besides = concurrency::kWriteAccess | concurrency::kDeleteAccess;
   } else if (empties(order.disposition)) {
@@ -104,7 +103,8 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
   creation.directory = order.kind == Kind::kDirectory;
   creation.id = new_id();
   OpenFiles& table = *tree.open_files;
-  FileOpen asked = file_open(order, tree, way, creation.id, way.path(), *access, occasion.now);
+  FileOpen asked = file_open(order, tree, way, creation.id, creation.directory, way.path(), *access,
+                             occasion.now);
   asked.besides = {};
   const auto ancestors = asked.ancestors;
   auto handle = co_await table.open(std::move(asked));
@@ -187,8 +187,8 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
   if (auto passed = check_attributes(order, entry, *access, occasion.now); !passed)
     co_return passed.error();
   const std::string path = stored_path(way, entry);
-  auto handle =
-      co_await table.open(file_open(order, tree, way, entry.id, path, *access, occasion.now));
+  auto handle = co_await table.open(
+      file_open(order, tree, way, entry.id, entry.directory, path, *access, occasion.now));
   if (!handle) co_return Error(handle.error());
   Attempted attempted(table, tree.key(entry.id), *handle);
   // From now on nothing on the way can move. What did so before leads elsewhere.

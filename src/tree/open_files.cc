@@ -259,7 +259,8 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
       met->wait_for->waiting.push_back(&wait);
       cached = met->cached;
     }
-    if (cached && request.may_wait && !request.may_wait()) cancel_open(request.file, request.ticket);
+    if (cached && request.may_wait && !request.may_wait())
+      cancel_open(request.file, request.ticket);
     if (!co_await wait.turn) co_return Refusal::kCancelled;
   }
 }

@@ -58,7 +58,7 @@ Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
       co_return settled.error();
     auto found = co_await find_opened(occasion, opened);
     if (!found) co_return found.error();
-    TreeCommit commit(attempt, opened.tree.space);
+    TreeCommit commit(attempt, opened.tree.space, opened.tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     before = found->entry;
     entry = *before;

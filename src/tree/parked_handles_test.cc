@@ -9,8 +9,7 @@ namespace {
 class ParkedHandles : public CachingTest {
  protected:
   struct Removed final : OpenFiles::Remover {
-    void remove(const Handle& last, std::shared_ptr<void>,
-                OpenFiles::Admission removal) override {
+    void remove(const Handle& last, std::shared_ptr<void>, OpenFiles::Admission removal) override {
       path = last.path;
       admission = std::move(removal);
     }

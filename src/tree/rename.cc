@@ -169,7 +169,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     entry.deleting = false;
     retouch(entry);
     touch(entry, occasion.now);
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
     co_return Changed{std::move(entry), ends->to_way.parent()};
