@@ -1,6 +1,8 @@
 #include "net/connection.h"
 
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/ioctl.h>
@@ -24,6 +26,10 @@ constexpr size_t kTlsRecordBytes = 16 * 1024;
 constexpr size_t kSendFileStep = 1024 * 1024;
 // So much of a reply each connection may keep in memory: the limit of connections is its limit.
 constexpr uint64_t kUncountedBytes = 16 * 1024;
+// A peer that is gone is noticed after two minutes.
+constexpr int kWatchIdleSeconds = 60;
+constexpr int kWatchIntervalSeconds = 15;
+constexpr int kWatchTries = 4;
 
 // Drops `count` bytes from the front of the pieces.
 std::span<iovec> drop_front(std::span<iovec> pieces, size_t count) {
@@ -312,6 +318,16 @@ Task<void> Connection::linger() {
     const Wake wake = co_await wait(progress.step, deadline);
     if (wake != Wake::kReady) co_return;
   }
+}
+
+void Connection::watch_peer() {
+  const auto set = [this](int level, int option, int value) {
+    setsockopt(socket_.descriptor(), level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kWatchIdleSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kWatchIntervalSeconds);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kWatchTries);
 }
 
 void Connection::stop_idling() {

@@ -118,6 +118,10 @@ class Connection {
   // its way.
   Task<void> linger();
 
+  // Has the kernel ask now and then whether the peer is still there, so that a connection on which
+  // nothing is said for hours ends with its peer.
+  void watch_peer();
+
   // Between the two a request is served; otherwise the connection rests, and may have to yield.
   void begin_request() {
     seat_.begin_request();

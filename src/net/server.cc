@@ -36,6 +36,10 @@ class HttpProtocol final : public Protocol {
  public:
   explicit HttpProtocol(http::Handler& handler) : handler_(handler) {}
   Task<void> serve(Connection& connection) override { return serve_http(connection, handler_); }
+  std::string_view refusal() const override {
+    static const std::string kReply = http::refusal({503, "too many connections"});
+    return kReply;
+  }
 
  private:
   http::Handler& handler_;
@@ -63,9 +67,8 @@ bool is_of_that_connection(int error) {
 
 // The peer may or may not come to read this; accepting on to tell it properly would be beyond the
 // limit.
-void refuse_connection(const Descriptor& socket) {
-  static const std::string kReply = http::refusal({503, "too many connections"});
-  send(socket.number(), kReply.data(), kReply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+void refuse_connection(const Descriptor& socket, std::string_view refusal) {
+  send(socket.number(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   shutdown(socket.number(), SHUT_WR);
 }
 }  // namespace
@@ -272,7 +275,7 @@ Task<void> Server::State::take_in(Shard& shard, Descriptor socket, std::string p
   if (full || allowance.open.fetch_add(1) >= allowance.limit) {
     if (!full) --allowance.open;
     shard.refused.add(1);
-    if (from.tls == nullptr) refuse_connection(socket);
+    if (from.tls == nullptr) refuse_connection(socket, from.protocol->refusal());
     co_return;
   }
   open_connection(shard, std::move(socket), std::move(peer), from);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +26,8 @@ class Protocol {
   // Serves the connection to its end, on its event loop. The connection is closed when the task
   // ends.
   virtual Task<void> serve(Connection& connection) = 0;
+  // What a peer is told that is one too many; by TLS it is told nothing.
+  virtual std::string_view refusal() const { return {}; }
 };
 
 // How many loops a server has unless it is told otherwise.

@@ -6,7 +6,7 @@ namespace kyanite::server {
 namespace {
 
 TEST(AccountSettings, EachIsSetByItsName) {
-  service::AccountSettings settings;
+  AccountSwitches settings;
   EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "true"));
   EXPECT_TRUE(set_account_setting(settings, "blobImmutability", "true"));
   EXPECT_TRUE(set_account_setting(settings, "containerRetentionDays", "365"));
@@ -36,7 +36,7 @@ TEST(AccountSettings, WrongNamesAndValuesChangeNothing) {
                 {"deletionWindowSeconds", "3601"},
                 {"rehydrationSeconds", "54001"}};
   for (const auto& [name, value] : kWrong) {
-    service::AccountSettings settings;
+    AccountSwitches settings;
     EXPECT_FALSE(set_account_setting(settings, name, value)) << name << "=" << value;
     EXPECT_EQ(settings.container_retention_days, 0u);
     EXPECT_FALSE(settings.blob_versioning);

@@ -50,7 +50,7 @@ using SettingTexts = std::vector<std::pair<std::string, std::string>>;
 Outcome read_settings(json::element value, SettingTexts& out) {
   json::object members;
   if (value.get(members) != simdjson::SUCCESS) return expected("settings", "an object");
-  service::AccountSettings scratch;
+  AccountSwitches scratch;
   for (auto [member, content] : members) {
     const std::string text = simdjson::minify(content);
     if (auto set = set_account_setting(scratch, member, text); !set) return Failure{set.error()};

@@ -18,8 +18,8 @@
 
 #include "auth/bearer.h"
 #include "base/result.h"
+#include "server/account_settings.h"
 #include "server/accounts.h"
-#include "service/settings.h"
 
 namespace kyanite::server {
 
@@ -32,7 +32,7 @@ struct TokenConfiguration {
 
 struct Configuration {
   AccountList accounts;
-  service::AccountSettings settings;  // of all accounts but those named next
+  AccountSwitches settings;  // of all accounts but those named next
   // Settings of particular accounts, as written: applied on top of what holds for all.
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> by_account;
   std::optional<TokenConfiguration> tokens;

@@ -11,7 +11,7 @@ constexpr uint64_t kMostAdmin = 64;
 constexpr uint64_t kMostFetches = 256;
 // Standard streams, the log, files that are read at start or looked at for metrics, name lookups.
 constexpr uint64_t kOtherDescriptors = 48;
-// Event loop, wake-up, a socket for each of six listeners, and a connection about to be refused.
+// Event loop, wake-up, a socket for each of seven listeners, and a connection about to be refused.
 constexpr uint64_t kDescriptorsPerThread = 10;
 // With few descriptors the smaller kinds get one part in so many each.
 constexpr uint64_t kSmallPart = 8;

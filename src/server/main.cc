@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "blob/service.h"
 #include "blob/website.h"
+#include "drive/durable.h"
+#include "drive/serve.h"
 #include "file/service.h"
 #include "front/front.h"
 #include "jobs/runner.h"
@@ -21,12 +23,14 @@
 #include "queue/service.h"
 #include "server/admin.h"
 #include "server/connection_limits.h"
+#include "server/drive_shares.h"
 #include "server/job_table.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
 #include "server/settings.h"
 #include "server/start_text.h"
 #include "table/service.h"
+#include "tree/draft_keeper.h"
 
 namespace kyanite::server {
 
@@ -37,7 +41,7 @@ constexpr std::chrono::seconds kDrainGrace{10};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                Listener::kFile, Listener::kWeb};
+                                Listener::kFile, Listener::kSmb,   Listener::kWeb};
 
 std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kQueue) return std::make_unique<queue::QueueService>();
@@ -61,6 +65,36 @@ struct Hosted {
   front::Metrics metrics;
   front::Front front;
 };
+
+// The SMB server, on the files of the File service.
+struct HostedDrive {
+  HostedDrive(const Settings& settings, service::Context& context, const file::FileService& files)
+      : shares(context.accounts, settings.smb_rules, files.open_files(), files.usage()),
+        drive(context.store, context.locks, context.workers, context.clock, shares),
+        remover(drive),
+        protocol(drive),
+        keeper(files.open_files(), context.clock, write_behind(settings)) {
+    drive.write_behind_ticks = write_behind(settings);
+    files.open_files().set_remover(&remover);
+  }
+  static int64_t write_behind(const Settings& settings) {
+    return int64_t{settings.options.smb_write_behind_ms} * (kTicksPerSecond / 1000);
+  }
+
+  DriveShares shares;
+  drive::Drive drive;
+  drive::Remover remover;
+  drive::SmbProtocol protocol;
+  const tree::DraftKeeper keeper;
+};
+
+const file::FileService& file_service_of(const std::vector<std::unique_ptr<Hosted>>& hosted) {
+  const auto found = std::find_if(hosted.begin(), hosted.end(), [](const auto& each) {
+    return each->listener == Listener::kFile;
+  });
+  CHECK(found != hosted.end());
+  return static_cast<const file::FileService&>(*(*found)->service);
+}
 
 // Of the descriptors that the process may have, the engine's are not for connections.
 ConnectionLimits limits_of_connections(const Options& options) {
@@ -128,13 +162,20 @@ std::unique_ptr<jobs::Schedule> make_schedule(service::Context& context,
 // Opens every listener. What was opened before an error is closed with the server.
 Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
                                                      std::vector<std::unique_ptr<Hosted>>& hosted,
-                                                     Admin& admin, size_t admin_connections) {
+                                                     net::Protocol* smb, Admin& admin,
+                                                     size_t admin_connections) {
   std::vector<Started> started;
   for (auto& service : hosted) {
     const ListenOptions& where = settings.options[service->listener];
     auto endpoint = server.listen(where.host, where.port, service->front, settings.tls.get());
     if (!endpoint) return Failure{endpoint.error() + where_flags(service->listener)};
     started.push_back({service->listener, *endpoint, settings.tls != nullptr});
+  }
+  if (smb != nullptr) {
+    const ListenOptions& where = settings.options[Listener::kSmb];
+    auto endpoint = server.listen(where.host, where.port, *smb);
+    if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kSmb)};
+    started.push_back({Listener::kSmb, *endpoint, false});
   }
   const ListenOptions& where = settings.options[Listener::kAdmin];
   auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
@@ -192,9 +233,12 @@ int run(const Settings& settings) {
   for (Listener listener : kServed) {
     // Websites are open to anybody, so they are served to those who ask for it only.
     if (listener == Listener::kWeb && !options[listener].named) continue;
+    if (listener == Listener::kSmb) continue;  // It is another protocol of the File service.
     hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
   const auto schedule = make_schedule(context, hosted);
+  std::optional<HostedDrive> smb;
+  if (options.smb) smb.emplace(settings, context, file_service_of(hosted));
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(
@@ -216,6 +260,9 @@ int run(const Settings& settings) {
             for (const auto& service : hosted) services.push_back(&service->metrics);
             front::Metrics::write(out, services);
           },
+          [&](std::string& out) {
+            if (smb) append_smb_metrics(out, smb->drive);
+          },
           [&](std::string& out) { append_job_metrics(out, schedule->status()); }},
       [&] {
         auto jobs = schedule->status();
@@ -223,7 +270,8 @@ int run(const Settings& settings) {
         return job_table(jobs);
       });
 
-  auto started = listen_all(server, settings, hosted, *admin, limits.admin);
+  auto started =
+      listen_all(server, settings, hosted, smb ? &smb->protocol : nullptr, *admin, limits.admin);
   if (!started) return fail(started.error());
   for (size_t i = 0; i < hosted.size(); ++i) {
     const ListenOptions& where = options[hosted[i]->listener];

@@ -9,6 +9,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "drive/commands.h"
 
 namespace kyanite::server {
 
@@ -133,6 +134,47 @@ void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {
   gauge("kyanite_engine_extent_dead_bytes", metrics.dead_bytes);
   gauge("kyanite_engine_sweep_extents_left", metrics.sweep_extents_left);
   gauge("kyanite_engine_last_sweep_seconds", metrics.last_sweep_seconds);
+}
+
+void append_smb_metrics(std::string& out, const drive::Drive& drive) {
+  const drive::Metrics& metrics = drive.metrics;
+  const auto each = [&](std::string_view name, std::string_view more, auto value_of) {
+    for (size_t i = 0; i < metrics.commands.size(); ++i) {
+      const auto* row = drive::find_command(static_cast<smb::Command>(i));
+      const std::string value = value_of(metrics.commands[i]);
+      if (value.empty()) continue;  // Nobody has sent it.
+      out.append(name).append("{command=\"").append(row->name).append("\"").append(more);
+      out.append("} ").append(value) += '\n';
+    }
+  };
+  using Row = drive::Metrics::Row;
+  const auto count = [&](std::atomic<uint64_t> Row::*member) {
+    return [member](const Row& row) {
+      const bool any = row.succeeded.load() + row.refused.load() > 0;
+      return any ? std::to_string((row.*member).load()) : std::string();
+    };
+  };
+  append_type(out, "kyanite_smb_requests_total", MetricKind::kCounter);
+  each("kyanite_smb_requests_total", ",outcome=\"done\"", count(&Row::succeeded));
+  each("kyanite_smb_requests_total", ",outcome=\"refused\"", count(&Row::refused));
+  append_type(out, "kyanite_smb_request_seconds_total", MetricKind::kCounter);
+  each("kyanite_smb_request_seconds_total", "", [](const Row& row) {
+    const bool any = row.succeeded.load() + row.refused.load() > 0;
+    return any ? seconds_text(static_cast<double>(row.micros.load()) * 1e-6) : std::string();
+  });
+  append_type(out, "kyanite_smb_received_bytes_total", MetricKind::kCounter);
+  each("kyanite_smb_received_bytes_total", "", count(&Row::received));
+  append_type(out, "kyanite_smb_sent_bytes_total", MetricKind::kCounter);
+  each("kyanite_smb_sent_bytes_total", "", count(&Row::sent));
+  append_metric(out, "kyanite_smb_connections_open", MetricKind::kGauge,
+                metrics.connections.load());
+  append_metric(out, "kyanite_smb_sessions", MetricKind::kGauge,
+                uint64_t{drive.sessions.established()});
+  append_metric(out, "kyanite_smb_trees", MetricKind::kGauge, metrics.trees.load());
+  append_metric(out, "kyanite_smb_opens", MetricKind::kGauge, metrics.opens.load());
+  append_metric(out, "kyanite_smb_waiting_requests", MetricKind::kGauge, metrics.waiting.load());
+  append_metric(out, "kyanite_smb_failed_logons_total", MetricKind::kCounter,
+                drive.brake.failures());
 }
 
 void append_job_metrics(std::string& out, const std::vector<jobs::Status>& jobs) {

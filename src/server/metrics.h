@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drive/drive.h"
 #include "engine/metrics.h"
 #include "jobs/schedule.h"
 #include "net/client.h"
@@ -26,6 +27,7 @@ void append_process_metrics(std::string& out);
 void append_net_metrics(std::string& out, const net::Metrics& metrics);
 void append_client_metrics(std::string& out, const net::ClientMetrics& metrics);
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics);
+void append_smb_metrics(std::string& out, const drive::Drive& drive);
 void append_job_metrics(std::string& out, const std::vector<jobs::Status>& jobs);
 
 }  // namespace kyanite::server

@@ -19,17 +19,18 @@ net::TlsContext::Loaded load_certificate(const Options& options) {
 
 // What holds for all accounts, the command line having the last word, and what particular accounts
 // add to it.
-service::SettingsTable make_account_settings(const Options& options, const Configuration& file) {
-  service::AccountSettings common = file.settings;
+void make_account_settings(const Options& options, const Configuration& file, Settings& settings) {
+  AccountSwitches common = file.settings;
   for (const auto& [name, text] : options.account_settings)
     CHECK(set_account_setting(common, name, text));
-  service::SettingsTable table(common);
+  settings.account_settings = service::SettingsTable(common);
+  settings.smb_rules = SmbRules(common.smb);
   for (const auto& [account, texts] : file.by_account) {
-    service::AccountSettings own = common;
+    AccountSwitches own = common;
     for (const auto& [name, text] : texts) CHECK(set_account_setting(own, name, text));
-    table.set(account, own);
+    settings.account_settings.set(account, own);
+    settings.smb_rules.set(account, own.smb);
   }
-  return table;
 }
 
 // Without a key set any token passes that looks right, so only those who are on this machine may
@@ -54,11 +55,12 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   auto given = parse_account_list(environment_accounts);
   if (!given) return Failure{"AZURITE_ACCOUNTS: " + given.error()};
   TokenConfiguration tokens;
-  service::SettingsTable account_settings = make_account_settings(options, {});
+  Settings settings;
+  make_account_settings(options, {}, settings);
   if (!options.config_file.empty()) {
     auto configuration = load_configuration(options.config_file);
     if (!configuration) return Failure{configuration.error()};
-    account_settings = make_account_settings(options, *configuration);
+    make_account_settings(options, *configuration, settings);
     std::move(configuration->accounts.begin(), configuration->accounts.end(),
               std::back_inserter(*given));
     if (configuration->tokens && !options.oauth) {
@@ -73,9 +75,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   auto accounts = choose_accounts(std::move(*given), hosts);
   if (!accounts) return Failure{accounts.error()};
 
-  Settings settings;
   settings.accounts = std::move(*accounts);
-  settings.account_settings = std::move(account_settings);
   if (options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};

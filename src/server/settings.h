@@ -10,6 +10,7 @@
 #include "auth/bearer.h"
 #include "base/result.h"
 #include "net/tls.h"
+#include "server/account_settings.h"
 #include "server/accounts.h"
 #include "server/options.h"
 #include "service/settings.h"
@@ -21,6 +22,7 @@ struct Settings {
   AccountList accounts;                         // Never empty.
   std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
   service::SettingsTable account_settings;
+  SmbRules smb_rules;
   std::unique_ptr<net::TlsContext> tls;  // Null: plain HTTP.
 };
 

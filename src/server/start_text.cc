@@ -8,6 +8,7 @@ namespace {
 
 // As the start-up text and connection strings spell it: "Blob" of BlobEndpoint.
 std::string title(Listener listener) {
+  if (listener == Listener::kSmb) return "SMB";
   std::string text(name(listener));
   text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
@@ -18,6 +19,14 @@ bool is_http_service(Listener listener) {
   return listener != Listener::kSmb && listener != Listener::kAdmin;
 }
 
+// An address that means every address is shown as the loopback one, which clients can use.
+std::string usable_host(const Started& started) {
+  const std::string& host = started.endpoint.host;
+  if (host == "0.0.0.0") return "127.0.0.1";
+  if (host == "::") return "::1";
+  return host;
+}
+
 bool is_well_known(const auth::Account& account) {
   return account.name == kWellKnownAccount && account.keys.size() == 1 &&
          base64(account.keys[0].bytes()) == kWellKnownKey;
@@ -26,12 +35,20 @@ bool is_well_known(const auth::Account& account) {
 }  // namespace
 
 std::string url_of(const Started& started) {
-  std::string host = started.endpoint.host;
-  if (host == "0.0.0.0") host = "127.0.0.1";
-  if (host == "::") host = "::1";
+  std::string host = usable_host(started);
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return (started.tls ? "https://" : "http://") + host + ":" +
-         std::to_string(started.endpoint.port);
+  const std::string_view scheme = started.listener == Listener::kSmb ? "smb"
+                                  : started.tls                      ? "https"
+                                                                     : "http";
+  return std::string(scheme) + "://" + host + ":" + std::to_string(started.endpoint.port);
+}
+
+std::string mount_line(const Started& started, const auth::Account& account, bool show_key) {
+  const std::string key =
+      show_key ? base64(account.keys[0].bytes()) : "'<key of " + account.name + ">'";
+  return "mount -t cifs //" + usable_host(started) +
+         "/SHARE /mnt -o port=" + std::to_string(started.endpoint.port) +
+         ",username=" + account.name + ",password=" + key;
 }
 
 std::string connection_string(const std::vector<Started>& started, const auth::Account& account,
@@ -57,12 +74,21 @@ std::string start_text(const std::vector<Started>& started, const AccountList& a
     std::string label = title(service.listener);
     label.resize(8, ' ');
     text.append("  ").append(label).append(url_of(service));
+    if (service.listener == Listener::kSmb) text += "/SHARE";
     if (is_http_service(service.listener)) text.append("/").append(accounts[0].name);
     text += service.listener == Listener::kAdmin ? "  (/healthz, /metrics)\n" : "\n";
   }
   for (const auth::Account& account : accounts) {
     text.append("Connection string of ").append(account.name).append(":\n  ");
-    text += connection_string(started, account, show_keys || is_well_known(account)) + "\n";
+    const bool shown = show_keys || is_well_known(account);
+    text += connection_string(started, account, shown) + "\n";
+    for (const Started& service : started) {
+      if (service.listener != Listener::kSmb) continue;
+      text.append("Share SHARE of ")
+          .append(account.name)
+          .append(" as a drive, on Linux as root:\n  ");
+      text += mount_line(service, account, shown) + "\n";
+    }
   }
   return text + "Ready. Ctrl-C stops.\n";
 }

@@ -20,6 +20,9 @@ struct Started {
 // clients can use.
 std::string url_of(const Started& started);
 
+// The command that makes the account's share SHARE a drive, ready to be pasted.
+std::string mount_line(const Started& started, const auth::Account& account, bool show_key);
+
 // One string for all services that are served, as the SDKs, az and Storage Explorer take it.
 // Without `show_key` a placeholder stands for the key.
 std::string connection_string(const std::vector<Started>& started, const auth::Account& account,

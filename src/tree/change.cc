@@ -6,6 +6,8 @@
 #include "base/random.h"
 #include "concurrency/etag.h"
 #include "store/transact.h"
+#include "tree/admission.h"
+#include "tree/announce.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -32,48 +34,61 @@ void touch(Entry& entry, Time now) {
 
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                  const Rules& rules) {
-  auto located = co_await locate(occasion, tree, path, rules.kind);
-  if (!located) co_return located.error();
-  // What a snapshot shows nobody has open.
-  if (!tree.shown) {
-    auto admitted = co_await tree.open_files->admit_reader(located->key(), rules.operation);
-    if (!admitted) co_return admitted.error();
+  for (bool first = true;; first = false) {
+    auto located = co_await locate(occasion, tree, path, rules.kind);
+    if (!located) co_return located.error();
+    // What a snapshot shows nobody has open.
+    if (!tree.shown) {
+      auto admitted = tree.open_files->admit_reader(located->key(), rules.operation, first);
+      if (!admitted && admitted.error() == Error(Refusal::kCached)) {
+        auto given = co_await tree.open_files->given_back(located->key(), occasion.deadline);
+        if (!given) co_return given.error();
+        continue;  // What they brought is to be read.
+      }
+      if (!admitted) co_return admitted.error();
+    }
+    if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
+      co_return passed.error();
+    co_return std::move(*located);
   }
-  if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
-    co_return passed.error();
-  co_return std::move(*located);
 }
 
 Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                    const Rules& rules, const Edit& edit) {
   OpenFiles::Admission admission;  // Until the change is durable.
   Changed changed;
+  std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
     if (!located) co_return located.error();
-    auto admitted = co_await tree.open_files->admit(located->key(), rules.operation);
-    if (!admitted) co_return admitted.error();
+    auto admitted = tree.open_files->admit(located->key(), rules.operation, attempt.is_first());
+    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     changed = {*located->found.entry, located->found.parent};
     Entry& entry = changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
+    auto room = tree.check_room(located->found.entry->content.length, entry.content.length);
+    if (!room) co_return room.error();
     auto replaced = co_await commit.replace(located->way, &located->found, &entry);
     if (!replaced) co_return Error(replaced.error());
+    if (is_watched(tree)) watched = std::move(*located);
     co_return Result<void>();
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  if (watched) {
+    const Entry& before = *watched->found.entry;
+    announce_changed(tree, place_at(watched->way, before), before, changed.entry);
+  }
   co_return std::move(changed);
 }
 
 // --- Creation ---
-
-namespace {
 
 EntryId new_id() {
   while (true) {
@@ -81,13 +96,15 @@ EntryId new_id() {
   }
 }
 
+namespace {
+
 // With what it takes over from a file whose place it takes.
 Entry new_entry(const Way& way, const Creation& creation, const SeenEntry* before, Time now) {
   Entry entry;
   entry.directory = creation.directory;
   if (before == nullptr) {
     entry.name = way.name;
-    entry.id = new_id();
+    entry.id = creation.id != 0 ? creation.id : new_id();
     entry.changed = now;
   } else {
     entry.name = before->entry->name;
@@ -115,6 +132,11 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
   CHECK(!tree.shown);
   OpenFiles::Admission admission;  // Until the change is durable.
   Changed changed;
+  struct Entered {
+    Way way;
+    std::shared_ptr<const Entry> before;
+  };
+  std::optional<Entered> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     admission = {};
     auto way = co_await follow(occasion, tree, path);
@@ -128,9 +150,10 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     // Into a directory that waits to be deleted nothing can be put; over a file that is open only
     // what its openers allow.
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
-    auto admitted = co_await tree.open_files->admit(
-        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles);
-    if (!admitted) co_return admitted.error();
+    auto admitted = tree.open_files->admit(
+        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles,
+        attempt.is_first());
+    if (!admitted) co_return co_await not_admitted(attempt, tree, touched, admitted.error());
     admission = std::move(*admitted);
     if (before != nullptr && !creation.replaces) co_return Error(Reason::kExists);
     if (creation.replaces) {
@@ -138,17 +161,26 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
       if (auto passed = check_replaced(creation, replaced, occasion.now); !passed)
         co_return passed.error();
     }
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     commit.enter(*way);
     changed = {new_entry(*way, creation, before, occasion.now), way->parent()};
     Entry& entry = changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
+    const uint64_t old = before != nullptr ? before->entry->content.length : 0;
+    if (auto room = tree.check_room(old, entry.content.length); !room) co_return room.error();
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
+    if (is_watched(tree))
+      watched = Entered{std::move(*way), before != nullptr ? before->entry : nullptr};
     co_return Result<void>();
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  if (watched && watched->before != nullptr) {
+    announce_changed(tree, place_at(watched->way, changed.entry), *watched->before, changed.entry);
+  } else if (watched) {
+    announce_added(tree, place_at(watched->way, changed.entry), changed.entry);
+  }
   co_return std::move(changed);
 }
 

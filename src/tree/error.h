@@ -20,16 +20,20 @@ enum class Reason : uint8_t {
   kPathTooLong,
   kPathTooDeep,
   // Entries.
-  kNoParent,     // A directory on the way is not there, or is a file.
-  kNotFound,     // There is nothing at the end of the way, or not what was asked for.
-  kExists,       // Something is where something new was to be.
-  kIsDirectory,  // A directory is where a file was to take the place of another.
-  kIsRoot,       // The root cannot be deleted.
+  kNoParent,      // A directory on the way is not there, or is a file.
+  kNotFound,      // There is nothing at the end of the way, or not what was asked for.
+  kExists,        // Something is where something new was to be.
+  kIsDirectory,   // A directory is where a file was to take the place of another.
+  kNotDirectory,  // A file is where a directory was asked for.
+  kIsRoot,        // The root cannot be deleted.
   kNotEmpty,
   kIntoItself,     // A directory cannot be moved below itself.
   kReadOnly,       // The read-only attribute is set.
   kPendingCopy,    // A copy into the file is under way.
   kMayNotReplace,  // The caller may create but not replace.
+  kTooLarge,       // No file is that long.
+  kQuotaExceeded,  // The share has no room for more.
+  kShownOnly,      // What a snapshot shows cannot be changed.
   // Permissions.
   kBadPermission,         // Not a security descriptor.
   kBadPermissionKey,      // Not a key of a permission.
@@ -43,11 +47,15 @@ enum class Refusal : uint8_t {
   kSharingViolation,
   kDeletePending,
   kLockConflict,
+  kCached,           // Clients were asked to give back what they cache: see OpenFiles::admit().
   kCacheFlushDelay,  // A client did not give back in time what it caches.
   kRangeNotLocked,
   kAccessDenied,  // The handle was not opened with the access that this needs.
   kTooManyHandles,
-  kNoSuchHandle,  // Closed, perhaps by force.
+  kNoSuchHandle,    // Closed, perhaps by force.
+  kLeaseElsewhere,  // The key under which an open wants to cache is one of another file's.
+  kTooManyWaiting,
+  kCancelled,  // Whoever waited does not want to any more.
 };
 
 struct Error {

@@ -5,20 +5,26 @@
 #include <iterator>
 
 #include "base/random.h"
+#include "tree/aftermath.h"
+#include "tree/drafts.h"
 
 namespace kyanite::tree {
 
 using concurrency::FileOperation;
 
+const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
 // A start that differs between runs, so that a handle id noted before a restart meets nothing.
-OpenFiles::OpenFiles() : next_handle_((random_u64() >> 24) + 1) {}
+OpenFiles::OpenFiles(const Clock& clock)
+    : clock_(clock),
+      drafts_(std::make_unique<Drafts>(*this)),
+      next_handle_((random_u64() >> 24) + 1) {}
+OpenFiles::~OpenFiles() = default;
 
 // --- Shards ---
-
-size_t OpenFiles::hash(const FileKey& key) {
-  // Ids are random, spaces and the ids of roots are not.
-  return (key.share * 0x9E3779B97F4A7C15u ^ key.id) * 0xD6E8FEB86659FD93u;
-}
 
 OpenFiles::ShardSet OpenFiles::shards_of(store::SpaceId share, const std::vector<uint64_t>& ids) {
   ShardSet set = 0;
@@ -68,7 +74,7 @@ OpenFiles::Admission& OpenFiles::Admission::operator=(Admission&& other) noexcep
 void OpenFiles::Admission::leave() {
   if (table_ == nullptr) return;
   OpenFiles& table = *std::exchange(table_, nullptr);
-  std::vector<Turn*> waiting;
+  std::vector<Wait*> waiting;
   {
     Shard& shard = table.shard(file_);
     std::lock_guard lock(shard.mutex);
@@ -81,7 +87,7 @@ void OpenFiles::Admission::leave() {
     if (file.handles.empty() && file.in_flight.empty()) table.unmark(shard, file_);
     forget_if_idle(shard, file_);
   }
-  for (Turn* turn : waiting) turn->set(true);
+  for (Wait* wait : waiting) wait->turn.set(true);
 }
 
 void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string path) {
@@ -107,10 +113,12 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
       table.count_below(handle, false);
       handle.ancestors = ancestors;
       handle.path = path;
+      ++handle.moves;
       table.count_below(handle, true);
     }
-    return;
+    break;
   }
+  table.drafts_->moved(file_, ancestors, path);
 }
 
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
@@ -118,172 +126,93 @@ OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation op
   return Admission(this, key, operation);
 }
 
-std::optional<Refusal> OpenFiles::refuse(const Shard& shard, FileKey key, FileOperation operation) {
+std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperation operation,
+                                         Aftermath& after) {
   const auto found = shard.files.find(key);
   if (found == shard.files.end()) return std::nullopt;
-  const File& file = found->second;
   if (shard.delete_pending.contains(key)) return Refusal::kDeletePending;
-  for (const HandleId id : file.handles) {
-    if (!compatible(operation, shard.handles.at(id).mode)) return Refusal::kSharingViolation;
-  }
+  const Grants::Doer doer;
+  const auto beside = [&](const Handle& handle) { return compatible(operation, handle.mode); };
+  if (const auto refusal = meet(shard, key, doer, beside, after)) return refusal;
   // REST writes do not look which range they would touch.
-  if (operation == FileOperation::kPutRange && !file.locks.empty()) return Refusal::kLockConflict;
+  if (operation == FileOperation::kPutRange && !found->second.locks.empty())
+    return Refusal::kLockConflict;
+  const auto rule = [&](concurrency::GrantKind kind, concurrency::Caching held) {
+    return on_operation(kind, held, operation);
+  };
+  if (disturb(shard, key, doer, rule, after)) return Refusal::kCached;
+  // A handle without a client that was in the way may have been the last of a file to be deleted.
+  if (shard.delete_pending.contains(key)) return Refusal::kDeletePending;
   return std::nullopt;
 }
 
-Task<Result<OpenFiles::Admission>> OpenFiles::admit(FileKey key, FileOperation operation) {
+Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation, bool first) {
+  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
+  Aftermath after(*this);
   Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
-  if (const auto refusal = refuse(mine, key, operation)) co_return Error(*refusal);
-  co_return note(mine, key, operation);
+  if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
+  return note(mine, key, operation);
 }
 
-Task<Result<void>> OpenFiles::admit_reader(FileKey key, FileOperation operation) {
-  const Shard& mine = shard(key);
+Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, bool first) {
+  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
+  Aftermath after(*this);
+  Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
-  if (const auto refusal = refuse(mine, key, operation)) co_return Error(*refusal);
-  co_return Result<void>();
+  if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
+  if (after.any()) forget_if_idle(mine, key);
+  return {};
 }
 
-Task<Result<OpenFiles::Admission>> OpenFiles::admit_directory_rename(FileKey directory) {
+Result<OpenFiles::Admission> OpenFiles::admit_directory_rename(FileKey directory) {
+  Aftermath after(*this);
   Shard& mine = shard(directory);
   std::lock_guard lock(mine.mutex);
-  const auto refusal = refuse(mine, directory, FileOperation::kRenameFile);
-  if (refusal) co_return Error(*refusal);
+  const auto refusal = refuse(mine, directory, FileOperation::kRenameFile, after);
+  if (refusal) return Error(*refusal);
   const auto found = mine.files.find(directory);
   if (found != mine.files.end() && found->second.open_below > 0)
-    co_return Error(Refusal::kSharingViolation);
+    return Error(Refusal::kSharingViolation);
   Admission admission = note(mine, directory, FileOperation::kRenameFile);
   mine.files.at(directory).moving = true;
-  co_return admission;
-}
-
-// --- Handles as REST sees them ---
-
-std::unordered_set<uint64_t> OpenFiles::delete_pending(store::SpaceId share) const {
-  std::unordered_set<uint64_t> pending;
-  if (marked_.load() == 0) return pending;
-  for (const Shard& each : shards_) {
-    std::lock_guard lock(each.mutex);
-    for (const FileKey& key : each.delete_pending) {
-      if (key.share == share) pending.insert(key.id);
-    }
-  }
-  return pending;
-}
-
-namespace {
-
-bool is_at(const Handle& handle, FileKey file, bool recursive) {
-  if (handle.file == file) return true;
-  if (!recursive || handle.file.share != file.share) return false;
-  return std::find(handle.ancestors.begin(), handle.ancestors.end(), file.id) !=
-         handle.ancestors.end();
-}
-
-bool by_id(const Handle& a, const Handle& b) { return a.id < b.id; }
-
-// Handles of another shard, both in order: the first `most` of all.
-void merge(std::vector<Handle>& listed, std::vector<Handle> more, size_t most) {
-  const auto middle = static_cast<std::ptrdiff_t>(listed.size());
-  std::move(more.begin(), more.end(), std::back_inserter(listed));
-  std::inplace_merge(listed.begin(), listed.begin() + middle, listed.end(), by_id);
-  if (listed.size() > most) listed.resize(most);
-}
-
-}  // namespace
-
-std::vector<Handle> OpenFiles::list(FileKey file, bool recursive, HandleId after,
-                                    size_t most) const {
-  std::vector<Handle> listed;
-  if (most == 0) return listed;
-  const Shard& own = shard(file);
-  {
-    std::lock_guard lock(own.mutex);
-    const auto found = own.files.find(file);
-    if (found == own.files.end()) return listed;
-    if (!recursive || found->second.open_below == 0) {
-      std::vector<HandleId> ids = found->second.handles;
-      std::sort(ids.begin(), ids.end());
-      for (auto id = std::upper_bound(ids.begin(), ids.end(), after);
-           id != ids.end() && listed.size() < most; ++id)
-        listed.push_back(own.handles.at(*id));
-      return listed;
-    }
-  }
-  for (const Shard& each : shards_) {
-    std::vector<Handle> more;
-    {
-      std::lock_guard lock(each.mutex);
-      for (auto handle = each.handles.upper_bound(after);
-           handle != each.handles.end() && more.size() < most; ++handle) {
-        if (listed.size() == most && handle->first > listed.back().id) break;
-        if (is_at(handle->second, file, true)) more.push_back(handle->second);
-      }
-    }
-    merge(listed, std::move(more), most);
-  }
-  return listed;
-}
-
-Handle OpenFiles::remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle) {
-  Handle removed = remove(shard, handle);
-  if (shard.files.at(removed.file).handles.empty()) unmark(shard, removed.file);
-  forget_if_idle(shard, removed.file);
-  return removed;
-}
-
-bool OpenFiles::force_close(FileKey file, bool recursive, HandleId handle) {
-  Shard& mine = shard(handle);
-  Handle removed;
-  {
-    std::lock_guard lock(mine.mutex);
-    const auto found = mine.handles.find(handle);
-    if (found == mine.handles.end() || !is_at(found->second, file, recursive)) return false;
-    removed = remove_by_force(mine, found);
-  }
-  uncount(removed);
-  return true;
-}
-
-template <class Meant>
-size_t OpenFiles::force_close_in(Shard& shard, Meant meant) {
-  std::vector<Handle> removed;
-  {
-    std::lock_guard lock(shard.mutex);
-    for (auto next = shard.handles.begin(); next != shard.handles.end();) {
-      const auto handle = next++;
-      if (meant(handle->second)) removed.push_back(remove_by_force(shard, handle));
-    }
-  }
-  for (const Handle& handle : removed) uncount(handle);
-  return removed.size();
-}
-
-size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
-  const auto meant = [&](const Handle& handle) { return is_at(handle, file, recursive); };
-  if (!recursive) return force_close_in(shard(file), meant);
-  size_t closed = 0;
-  for (Shard& each : shards_) closed += force_close_in(each, meant);
-  return closed;
-}
-
-void OpenFiles::force_close_share(store::SpaceId share) {
-  const auto meant = [&](const Handle& handle) { return handle.file.share == share; };
-  for (Shard& each : shards_) force_close_in(each, meant);
+  return admission;
 }
 
 // --- Opens ---
 
-std::optional<Refusal> OpenFiles::refuse(const Shard& shard, const FileOpen& request) {
-  if (shard.delete_pending.contains(request.file)) return Refusal::kDeletePending;
-  const auto found = shard.files.find(request.file);
-  if (found == shard.files.end()) return std::nullopt;
-  const File& file = found->second;
-  for (const HandleId id : file.handles) {
-    if (!compatible(request.mode, shard.handles.at(id).mode)) return Refusal::kSharingViolation;
+std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, Aftermath& after) {
+  Shard& mine = shard(request.file);
+  File* file = find_file(request.file);
+  const auto& lease = request.caching.lease;
+  if (lease) {
+    const auto leased = leases_.find(*lease);
+    if (leased && *leased != request.file) return Obstacle{Refusal::kLeaseElsewhere};
   }
-  if (file.handles.size() >= kMaxHandlesPerFile) return Refusal::kTooManyHandles;
+  if (file != nullptr) {
+    if (mine.delete_pending.contains(request.file)) {
+      // Without handles it is being removed at this moment, and then it is nobody's.
+      if (file->handles.empty()) return Obstacle{{}, file};
+      return Obstacle{Refusal::kDeletePending};
+    }
+    const Grants::Doer doer{0, lease};
+    const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
+    const auto beside = [&](const Handle& handle) { return compatible(mode, handle.mode); };
+    const auto refusal = meet(mine, request.file, doer, beside, after);
+    if (refusal == Refusal::kCached) return Obstacle{{}, file, true};
+    if (refusal) return Obstacle{refusal};
+    if (file->handles.size() >= kMaxHandlesPerFile) return Obstacle{Refusal::kTooManyHandles};
+    const auto rule = [&](concurrency::GrantKind kind, concurrency::Caching held) {
+      auto effect = on_open(kind, held, request.reach, request.replaces);
+      if (!request.delete_on_close) return effect;
+      const auto moved = on_use(kind, held, concurrency::HandleUse::kMove);
+      return concurrency::Effect{effect.kept & moved.kept, effect.waits || moved.waits};
+    };
+    if (disturb(mine, request.file, doer, rule, after)) return Obstacle{{}, file, true};
+  }
+  File* busy = in_the_way(request);
+  if (busy != nullptr) return Obstacle{{}, busy};
+  if (lease && !leases_.add(*lease, request.file)) return Obstacle{Refusal::kLeaseElsewhere};
   return std::nullopt;
 }
 
@@ -304,8 +233,12 @@ HandleId OpenFiles::add(FileOpen request) {
   const FileKey key = request.file;
   Shard& mine = shard(key);
   const HandleId id = next_handle_.fetch_add(1) << kShardBits | shard_of(key);
+  grant(mine, request, id);
+  request.caching.holder = nullptr;
+  request.may_wait = nullptr;
   mine.files[key].handles.push_back(id);
-  const auto added = mine.handles.emplace(id, Handle{std::move(request), id}).first;
+  ++open_;
+  const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}, 0}).first;
   count_below(added->second, true);
   return id;
 }
@@ -314,16 +247,37 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
   const ShardSet set =
       shards_of(request.file.share, request.ancestors) | ShardSet{1} << shard_of(request.file);
   while (true) {
-    Turn turn;
+    Wait wait;
+    wait.ticket = request.ticket;
+    bool cached = false;
     {
+      Aftermath after(*this);
       LockedShards locked(*this, set);
-      if (const auto refusal = refuse(shard(request.file), request)) co_return *refusal;
-      File* busy = in_the_way(request);
-      if (busy == nullptr) co_return add(std::move(request));
-      busy->waiting.push_back(&turn);
+      const auto met = obstacle(request, after);
+      if (!met) co_return add(std::move(request));
+      if (met->refusal) co_return *met->refusal;
+      met->wait_for->waiting.push_back(&wait);
+      cached = met->cached;
     }
-    co_await turn;
+    if (cached && request.may_wait && !request.may_wait())
+      cancel_open(request.file, request.ticket);
+    if (!co_await wait.turn) co_return Refusal::kCancelled;
   }
+}
+
+void OpenFiles::cancel_open(FileKey key, uint64_t ticket) {
+  Aftermath after(*this);
+  Shard& mine = shard(key);
+  std::lock_guard lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return;
+  auto& waiting = file->second.waiting;
+  const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                  [&](const Wait* wait) { return wait->ticket == ticket; });
+  if (found == waiting.end()) return;
+  after.wake(*found, false);
+  waiting.erase(found);
+  forget_if_idle(mine, key);
 }
 
 std::optional<Handle> OpenFiles::find(HandleId handle) const {
@@ -337,26 +291,25 @@ std::optional<Handle> OpenFiles::find(HandleId handle) const {
 kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   Shard& mine = shard(handle);
   Closed closed;
-  Handle removed;
-  {
-    std::lock_guard lock(mine.mutex);
-    const auto found = mine.handles.find(handle);
-    if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
-    if (found->second.delete_on_close) mark(mine, found->second.file);
-    removed = remove(mine, found);
-    if (mine.files.at(removed.file).handles.empty() && mine.delete_pending.contains(removed.file))
-      closed.removal = note(mine, removed.file, FileOperation::kDeleteFile);
-    forget_if_idle(mine, removed.file);
-  }
-  uncount(removed);
+  Aftermath after(*this);
+  std::lock_guard lock(mine.mutex);
+  const auto found = mine.handles.find(handle);
+  if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
+  if (found->second.delete_on_close) mark(mine, found->second.file);
+  Handle removed = remove(mine, found, after);
+  if (mine.files.at(removed.file).handles.empty() && mine.delete_pending.contains(removed.file))
+    closed.removal = note(mine, removed.file, FileOperation::kDeleteFile);
+  forget_if_idle(mine, removed.file);
+  after.uncount(std::move(removed));
   return closed;
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId handle, bool pending) {
   Shard& mine = shard(handle);
   while (true) {
-    Turn turn;
+    Wait wait;
     {
+      Aftermath after(*this);
       std::lock_guard lock(mine.mutex);
       const auto found = mine.handles.find(handle);
       if (found == mine.handles.end()) co_return Refusal::kNoSuchHandle;
@@ -368,25 +321,41 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId hand
         unmark(mine, key);
         co_return kyanite::Result<void, Refusal>();
       }
-      if (file.in_flight.empty()) {
+      const bool cached =
+          disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kMove), after);
+      if (!cached && file.in_flight.empty()) {
         mark(mine, key);
-        co_return kyanite::Result<void, Refusal>();
+        break;
       }
-      file.waiting.push_back(&turn);
+      file.waiting.push_back(&wait);
     }
-    co_await turn;
+    co_await wait.turn;
   }
+  const auto marked = find(handle);
+  if (marked) watchers_.end(marked->file, Watchers::Ending::kDeletePending);
+  co_return kyanite::Result<void, Refusal>();
 }
 
 // --- Bookkeeping ---
 
-Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator handle) {
+Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator handle,
+                         Aftermath& after) {
   const HandleId id = handle->first;
   File& file = shard.files.at(handle->second.file);
   std::erase(file.handles, id);
   std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
+  std::erase_if(file.lock_waits, [&](LockWait* wait) {
+    if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);
+    return wait->handle == id;
+  });
+  retry_locks(file, after);
+  if (const auto over = file.grants.remove(id)) leases_.remove(*over);
+  note_breaks(shard, handle->second.file);
+  wake_all(file, after);
+  if (shard.parked.erase(id) != 0) --parked_;
   Handle removed = std::move(handle->second);
   shard.handles.erase(handle);
+  --open_;
   return removed;
 }
 

@@ -1,7 +1,7 @@
-// The open-file table: what SMB clients have open, which byte ranges they hold locked and which
-// files wait to be deleted, keyed by file id. It is the one place where both front ends learn
-// whether an operation can go on beside what others do. REST operations never stay in it: they are
-// admitted, do their commit and leave.
+// The open-file table: what SMB clients have open, what they cache of it, which byte ranges they
+// hold locked and which files wait to be deleted, keyed by file id. It is the one place where both
+// front ends learn whether an operation can go on beside what others do. REST operations never stay
+// in it: they are admitted, do their commit and leave.
 //
 // All of it is volatile. After a restart no handle is open and no file is marked for deletion.
 //
@@ -9,15 +9,20 @@
 // as every REST operation does, asks one shard. Opening asks for those of the directories above as
 // well, in one order for all. Nothing ever holds all of them.
 //
-// Every member may be called from any thread. A coroutine that waits resumes on its executor.
+// Every member may be called from any thread. A coroutine that waits resumes on its executor. Waits
+// that end by time end when somebody calls pass_time().
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,24 +33,26 @@
 #include "base/executor.h"
 #include "base/result.h"
 #include "base/task.h"
+#include "concurrency/caching.h"
 #include "concurrency/share_mode.h"
 #include "store/key.h"
 #include "tree/error.h"
+#include "tree/file_key.h"
+#include "tree/grants.h"
+#include "tree/lease_index.h"
+#include "tree/records.h"
+#include "tree/watchers.h"
 
 namespace kyanite::tree {
 
-// A file or directory of a share. Ids are never used twice within a share, so a key that outlives
-// its file meets nothing.
-struct FileKey {
-  store::SpaceId share = 0;
-  uint64_t id = 0;
-  bool operator==(const FileKey&) const = default;
-};
-
-using HandleId = uint64_t;
-
 // Azure's limit for one file or directory.
 inline constexpr size_t kMaxHandlesPerFile = 2000;
+// Locks that wait for others, of one file.
+inline constexpr size_t kMaxWaitingLocks = 1000;
+// Handles that wait for their clients to come back.
+inline constexpr size_t kMaxParkedHandles = 16384;
+// How long a REST operation waits at most for clients to give back what they cache.
+inline constexpr int64_t kCacheFlushSeconds = 30;
 
 // An open as an SMB client asks for it and as List Handles shows it.
 struct FileOpen {
@@ -57,10 +64,24 @@ struct FileOpen {
   std::string client;  // address and port
   Time opened;
   bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
+  // What others must let it do at the moment of opening, besides its access: it empties the file.
+  concurrency::AccessSet besides;
+  // What it means to those who cache the file, and what it wants to cache itself.
+  concurrency::OpenReach reach = concurrency::OpenReach::kContent;
+  bool replaces = false;  // The content.
+  CachingWanted caching = {};
+  // By which cancel_open() knows it; 0: nobody will ask.
+  uint64_t ticket = 0;
+  // Called before it waits for other clients, with nothing locked. False: it must not.
+  std::function<bool()> may_wait = {};
 };
 
 struct Handle : FileOpen {
   HandleId id = 0;
+  Time reconnected;    // When its client came back to it; unset: it never was away.
+  uint64_t moves = 0;  // How often it was renamed since.
+
+  EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
 
 struct ByteRange {
@@ -74,9 +95,16 @@ struct RangeLock {
   bool exclusive = false;
 };
 
+// The clock of the system.
+const Clock& system_clock();
+
+class Drafts;
+
 class OpenFiles {
  public:
-  OpenFiles();
+  // The clock outlives the table.
+  explicit OpenFiles(const Clock& clock = system_clock());
+  ~OpenFiles();
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
@@ -109,20 +137,31 @@ class OpenFiles {
     concurrency::FileOperation operation_ = concurrency::FileOperation::kListFiles;
   };
 
+  // What was written through handles and is not stored yet. Whoever is admitted finds it stored.
+  Drafts& drafts() { return *drafts_; }
+  // Nothing is open and nothing is left to be stored.
+  bool idle() const { return open_.load(std::memory_order_relaxed) == 0; }
+
   // --- REST ---
 
-  // Whether a REST operation may touch the file now. kDeletePending, kSharingViolation or
-  // kLockConflict. Operations that change the file keep the admission over their commit. A
-  // coroutine, because this is where an operation will wait for clients to give back what they
-  // cache under an SMB lease.
-  Task<Result<Admission>> admit(FileKey file, concurrency::FileOperation operation);
+  // Whether a REST operation may touch the file now. kDeletePending, kSharingViolation,
+  // kLockConflict, or kCached: what clients have written is not stored yet, or they were asked to
+  // give back what they cache. Then the operation lets go of what others may need, awaits
+  // given_back() and asks again, from the beginning, but not as the first time: what is written
+  // from now on comes after it. Operations that change the file keep the admission over their
+  // commit.
+  Result<Admission> admit(FileKey file, concurrency::FileOperation operation, bool first = true);
 
   // The same for readers, who need no admission: they read a snapshot.
-  Task<Result<void>> admit_reader(FileKey file, concurrency::FileOperation operation);
+  Result<void> admit_reader(FileKey file, concurrency::FileOperation operation, bool first = true);
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.
-  Task<Result<Admission>> admit_directory_rename(FileKey directory);
+  Result<Admission> admit_directory_rename(FileKey directory);
+
+  // Until it is worth asking again, or kCacheFlushDelay: clients have taken longer than the
+  // deadline or kCacheFlushSeconds.
+  Task<Result<void>> given_back(FileKey file, Deadline deadline);
 
   // Files of the share that wait for deletion, to be left out of listings. Usually empty, which
   // costs nothing to see.
@@ -145,14 +184,27 @@ class OpenFiles {
 
   // --- SMB ---
 
-  // Grants an open or says why not, after REST operations in flight that conflict with it. The
-  // caller looks the path up again afterwards and closes the handle when it leads elsewhere now:
-  // from the open on no REST operation can delete the file or move what is above it, but before it
-  // one could. It also reads the REST lease then (concurrency::may_open_leased_file).
+  // Grants an open or says why not, after REST operations in flight that conflict with it and after
+  // clients who cache the file have given back what the open takes away. The caller looks the path
+  // up again afterwards and closes the handle when it leads elsewhere now: from the open on no REST
+  // operation can delete the file or move what is above it, but before it one could. It also reads
+  // the REST lease then (concurrency::may_open_leased_file).
   Task<kyanite::Result<HandleId, Refusal>> open(FileOpen request);
+  // An open that waits is refused with kCancelled.
+  void cancel_open(FileKey file, uint64_t ticket);
 
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
+  bool is_delete_pending(FileKey file) const;
+  // When no rename of the file is in flight: from then on its handles say where it is.
+  Task<void> wait_for_rename(FileKey file);
+
+  // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
+  // for a directory below which something is open; kSharingViolation when another handle does not
+  // let it be moved.
+  Task<Result<Admission>> admit_rename_by(HandleId handle, bool directory);
+  // Something is put into a directory over SMB, which counts as opening it for that.
+  Task<Result<Admission>> admit_entering(FileKey directory);
 
   // What closing leaves to do.
   struct Closed {
@@ -167,38 +219,109 @@ class OpenFiles {
   // whether it is empty, and withdraws when it is not: nothing is created in a marked directory.
   Task<kyanite::Result<void, Refusal>> set_delete_pending(HandleId handle, bool pending);
 
-  // All of the locks or none. A failed lock waits for nothing: the client asks again.
+  // --- Caching ---
+
+  // What the handle's client caches now; absent: nothing, and no lease.
+  std::optional<CachingState> caching(HandleId handle) const;
+  // A client says what it keeps, of an oplock and of a lease.
+  kyanite::Result<void, AcknowledgeError> acknowledge(HandleId handle, concurrency::Caching kept);
+  kyanite::Result<void, AcknowledgeError> acknowledge(const LeaseName& lease,
+                                                      concurrency::Caching kept);
+  // To be awaited before a handle is used in this way: others give up what they cache.
+  // check_io(), lock() and set_delete_pending() do it themselves.
+  Task<kyanite::Result<void, Refusal>> prepare(HandleId handle, concurrency::HandleUse use);
+
+  // --- Locks of ranges ---
+
+  // All of the locks or none; a taken range is kLockConflict at once.
   Task<kyanite::Result<void, Refusal>> lock(HandleId handle, std::vector<RangeLock> locks);
+  // One lock, once it is free; those who wait get theirs in the order in which they came.
+  // kRangeNotLocked when the handle is closed meanwhile, kCancelled, kTooManyWaiting.
+  Task<kyanite::Result<void, Refusal>> lock_when_free(HandleId handle, RangeLock lock,
+                                                      uint64_t ticket);
+  // The one that waits under this ticket.
+  void cancel_lock(HandleId handle, uint64_t ticket);
   // Exactly one lock of this handle with this range.
   kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range);
   // Whether other handles' locks (and this one's shared locks, for writing) let it read or write.
-  kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write) const;
+  // What is written is in nobody's cache any more.
+  kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write);
+
+  // --- Handles whose clients are away ---
+
+  // The client of the handle is gone and may come back within so many seconds: until then the
+  // handle stays, and is closed when somebody else's open conflicts with it or with what it caches.
+  // Only handles whose closing their client need not be told of can wait: false for one that does
+  // not cache its handle, and when too many wait. `front` is what whoever parks it wants to find
+  // again with it.
+  bool park(HandleId handle, int64_t seconds, std::shared_ptr<void> front);
+  // Its client is back. kNoSuchHandle when no such handle is parked, or `is_it` says that it is not
+  // the one.
+  struct Reclaimed {
+    Handle handle;
+    std::shared_ptr<void> front;
+  };
+  using IsIt = std::function<bool(const Handle& handle, const void* front)>;
+  kyanite::Result<Reclaimed, Refusal> reclaim(HandleId handle, const IsIt& is_it, uint64_t session,
+                                              std::string client,
+                                              std::shared_ptr<CacheHolder> holder);
+
+  // Removes files that were marked for deletion and whose last handle was closed without a client;
+  // `front` is what it was parked with. Called with nothing locked; must not wait. Until one is set
+  // such files stay.
+  class Remover {
+   public:
+    virtual ~Remover() = default;
+    virtual void remove(const Handle& last, std::shared_ptr<void> front, Admission removal) = 0;
+  };
+  void set_remover(Remover* remover) { remover_ = remover; }
+
+  // Ends what has taken too long: clients that do not give back what they cache, who waits for
+  // them, handles that nobody came back to. To be called every second, say; costs nothing while
+  // there is nothing of the kind.
+  void pass_time();
+
+  // Who wants to know what changes.
+  Watchers& watchers() { return watchers_; }
 
  private:
+  friend class Drafts;
   struct HeldLock {
     HandleId holder;
     RangeLock lock;
   };
-  // Something that conflicts with a REST operation in flight, until that is over.
-  using Turn = Pending<bool>;
+  // Somebody who asks again when something has changed: true; false: who has waited long enough.
+  struct Wait {
+    Pending<bool> turn;
+    Deadline deadline{};
+    std::optional<Moment> until{};
+    uint64_t ticket = 0;
+  };
+  struct LockWait {
+    HandleId handle;
+    RangeLock lock;
+    uint64_t ticket;
+    Pending<kyanite::Result<void, Refusal>> turn{};
+  };
 
-  // What is known about one file or directory; forgotten when nothing is. The modes under which SMB
-  // clients cache the file (leases, oplocks) belong here too, beside the handles they were granted
-  // to; admit() and open() break them before they decide.
+  // What is known about one file or directory; forgotten when nothing is.
   struct File {
     std::vector<HandleId> handles;
     size_t open_below = 0;  // handles whose ancestor it is
     std::vector<HeldLock> locks;
+    std::deque<LockWait*> lock_waits;  // in the order in which they came
+    Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
     bool moving = false;  // A directory rename is among those in flight.
-    std::vector<Turn*> waiting;
+    std::vector<Wait*> waiting;
 
     bool idle() const {
       return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty();
     }
   };
-  struct KeyHash {
-    size_t operator()(const FileKey& key) const { return hash(key); }
+  struct Parked {
+    Moment until;
+    std::shared_ptr<void> front;
   };
   // Those of a few million files are spread well by 64 shards, and one word can name any set of
   // them.
@@ -206,17 +329,19 @@ class OpenFiles {
   static constexpr size_t kShards = size_t{1} << kShardBits;
   struct alignas(64) Shard {
     mutable std::mutex mutex;
-    std::unordered_map<FileKey, File, KeyHash> files;
+    std::unordered_map<FileKey, File, FileKeyHash> files;
     // Marked for deletion. Each has a handle, or an admission in flight that removes it.
-    std::unordered_set<FileKey, KeyHash> delete_pending;
-    std::map<HandleId, Handle> handles;  // Of its files.
+    std::unordered_set<FileKey, FileKeyHash> delete_pending;
+    std::map<HandleId, Handle> handles;                 // Of its files.
+    std::unordered_map<HandleId, Parked> parked;        // of those
+    std::unordered_set<FileKey, FileKeyHash> breaking;  // Files with breaks under way.
   };
+  class Aftermath;
   // A set of shards, one bit each.
   using ShardSet = uint64_t;
   class LockedShards;
 
-  static size_t hash(const FileKey& key);
-  static size_t shard_of(const FileKey& key) { return hash(key) >> (64 - kShardBits); }
+  static size_t shard_of(const FileKey& key) { return FileKeyHash()(key) >> (64 - kShardBits); }
   // The last bits of a handle's id name its shard.
   static size_t shard_of(HandleId handle) { return handle & (kShards - 1); }
   static ShardSet shards_of(store::SpaceId share, const std::vector<uint64_t>& ids);
@@ -229,21 +354,46 @@ class OpenFiles {
 
   // Those with a Shard are called with its mutex held; those about an open or a handle as a whole
   // with the mutexes of its file and of the directories above.
-  static std::optional<Refusal> refuse(const Shard& shard, FileKey key,
-                                       concurrency::FileOperation operation);
-  static std::optional<Refusal> refuse(const Shard& shard, const FileOpen& request);
+  std::optional<Refusal> refuse(Shard& shard, FileKey key, concurrency::FileOperation operation,
+                                Aftermath& after);
+  // What stands between an open and being granted.
+  struct Obstacle {
+    std::optional<Refusal> refusal{};
+    File* wait_for = nullptr;
+    bool cached = false;  // For clients, that is.
+  };
+  std::optional<Obstacle> obstacle(const FileOpen& request, Aftermath& after);
+  // Has what others cache given up, as the rule says. Whether there is something to wait for.
+  bool disturb(Shard& shard, FileKey key, const Grants::Doer& doer, const Grants::Rule& rule,
+               Aftermath& after);
+  // The same of those whose opens are in the way of one that is not compatible with them.
+  static Grants::Rule rule_of(concurrency::HandleUse use);
+  using CanBeBeside = std::function<bool(const Handle& handle)>;
+  std::optional<Refusal> meet(Shard& shard, FileKey key, const Grants::Doer& doer,
+                              const CanBeBeside& can_be_beside, Aftermath& after);
+  template <class Whose>
+  kyanite::Result<void, AcknowledgeError> acknowledge_in(FileKey key, const Whose& whose,
+                                                         concurrency::Caching kept);
+  void note_breaks(Shard& shard, FileKey key);
+  void close_gone(Shard& shard, const std::vector<HandleId>& gone, Aftermath& after);
   Admission note(Shard& shard, FileKey key, concurrency::FileOperation operation);
   // The file or directory whose operations in flight the open has to wait for; null: none.
   File* in_the_way(const FileOpen& request);
   HandleId add(FileOpen request);
+  void grant(Shard& shard, const FileOpen& request, HandleId handle);
+  static void wake_all(File& file, Aftermath& after);
+  static void retry_locks(File& file, Aftermath& after);
+  void pass_time(Shard& shard, Moment now, Aftermath& after);
   void count_below(const Handle& handle, bool opened);
   static kyanite::Result<void, Refusal> add_locks(File& file, HandleId holder,
-                                                  const std::vector<RangeLock>& locks);
+                                                  std::span<const RangeLock> locks);
+  // The file that a handle may lock ranges of.
+  kyanite::Result<File*, Refusal> lockable(Shard& shard, HandleId handle, Aftermath& after);
   // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
   // does once it has let go of the shard (uncount).
-  static Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle);
+  Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after);
   // The same by force: a mark for deletion ends with the last handle.
-  Handle remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle);
+  void remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after);
   void uncount(const Handle& handle);
   void mark(Shard& shard, FileKey key);
   void unmark(Shard& shard, FileKey key);
@@ -252,8 +402,16 @@ class OpenFiles {
   template <class Meant>
   size_t force_close_in(Shard& shard, Meant meant);
 
+  const Clock& clock_;
+  std::unique_ptr<Drafts> drafts_;
   std::array<Shard, kShards> shards_;
-  std::atomic<size_t> marked_{0};  // for deletion, in all shards
+  LeaseIndex leases_;
+  Watchers watchers_;
+  Remover* remover_ = nullptr;
+  std::atomic<size_t> open_{0};      // handles and drafts, in all shards
+  std::atomic<size_t> marked_{0};    // for deletion, in all shards
+  std::atomic<size_t> breaking_{0};  // files with breaks under way
+  std::atomic<size_t> parked_{0};    // handles
   std::atomic<HandleId> next_handle_;
 };
 

@@ -70,10 +70,10 @@ TEST(OpenFileShards, NothingIsOpenBelowADirectoryThatMoves) {
       if (!table.close(*handle).ok()) overlapped = true;
     }
   };
-  const auto move = [&](uint64_t seed) -> Task<void> {
+  const auto move = [&](uint64_t seed) {
     for (uint64_t i = 0; i < kRounds; ++i) {
       const uint64_t d = (seed + i * 3) % kDirectories;
-      auto admission = co_await table.admit_directory_rename({kShare, directory_id(d)});
+      auto admission = table.admit_directory_rename({kShare, directory_id(d)});
       if (!admission) continue;
       ++moved;
       for (int look = 0; look < 10; ++look) {
@@ -84,13 +84,13 @@ TEST(OpenFileShards, NothingIsOpenBelowADirectoryThatMoves) {
   };
   std::vector<std::thread> threads;
   for (uint64_t i = 0; i < 3; ++i) threads.emplace_back([&, i] { RunLoop::run(work(i)); });
-  for (uint64_t i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunLoop::run(move(i)); });
+  for (uint64_t i = 0; i < 2; ++i) threads.emplace_back([&, i] { move(i); });
   for (auto& thread : threads) thread.join();
   EXPECT_FALSE(overlapped);
   EXPECT_GT(moved, 0);
   EXPECT_TRUE(table.list(kRootKey, true, 0, 1).empty());
   for (uint64_t d = 0; d < kDirectories; ++d)
-    EXPECT_TRUE(RunLoop::run(table.admit_directory_rename({kShare, directory_id(d)})).ok());
+    EXPECT_TRUE(table.admit_directory_rename({kShare, directory_id(d)}).ok());
 }
 
 // Closing, moving an open file and closing by force at once: everything is counted once.
@@ -103,10 +103,10 @@ TEST(OpenFileShards, HandlesAreCountedWhereTheyAre) {
       if (handle) (void)table.close(*handle).ok();  // Perhaps closed by force before.
     }
   };
-  const auto move = [&](uint64_t file) -> Task<void> {
+  const auto move = [&](uint64_t file) {
     for (uint64_t i = 0; i < kRounds; ++i) {
       const FileKey key{kShare, file_id(i % kDirectories, file)};
-      auto admission = co_await table.admit(key, FileOperation::kRenameFile);
+      auto admission = table.admit(key, FileOperation::kRenameFile);
       if (admission) admission->renamed({0, directory_id((i + 1) % kDirectories)}, "moved");
     }
   };
@@ -118,13 +118,13 @@ TEST(OpenFileShards, HandlesAreCountedWhereTheyAre) {
   std::vector<std::thread> threads;
   for (uint64_t i = 0; i < 2; ++i) {
     threads.emplace_back([&, i] { RunLoop::run(come_and_go(i)); });
-    threads.emplace_back([&, i] { RunLoop::run(move(i)); });
+    threads.emplace_back([&, i] { move(i); });
   }
   threads.emplace_back([&] { RunLoop::run(force()); });
   for (auto& thread : threads) thread.join();
   EXPECT_TRUE(table.list(kRootKey, true, 0, 1).empty());
   for (uint64_t d = 0; d < kDirectories; ++d)
-    EXPECT_TRUE(RunLoop::run(table.admit_directory_rename({kShare, directory_id(d)})).ok());
+    EXPECT_TRUE(table.admit_directory_rename({kShare, directory_id(d)}).ok());
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(OpenFiles, DeleteOnCloseMarksWhenItsHandleCloses) {
 // An operation in flight; reset() ends it and resumes those who waited right here, because this
 // thread has no executor.
 std::optional<OpenFiles::Admission> begin(OpenFiles& table, FileOperation operation) {
-  auto admission = RunLoop::run(table.admit(kFileKey, operation));
+  auto admission = table.admit(kFileKey, operation);
   EXPECT_TRUE(admission.ok());
   return std::move(*admission);
 }
@@ -240,8 +240,8 @@ TEST(OpenFiles, MarkAndLockWaitToo) {
 
 TEST(OpenFiles, OperationsInFlightDoNotDisturbEachOther) {
   OpenFiles table;
-  auto first = RunLoop::run(table.admit(kFileKey, FileOperation::kCreateFile));
-  auto second = RunLoop::run(table.admit(kFileKey, FileOperation::kDeleteFile));
+  auto first = table.admit(kFileKey, FileOperation::kCreateFile);
+  auto second = table.admit(kFileKey, FileOperation::kDeleteFile);
   EXPECT_TRUE(first.ok());
   EXPECT_TRUE(second.ok());
 }
@@ -253,9 +253,9 @@ TEST(OpenFiles, ManyThreads) {
   std::atomic<int> writing = 0;
   std::atomic<int> denying = 0;
   std::atomic<bool> overlapped = false;
-  auto write = [&]() -> Task<void> {
+  auto write = [&] {
     for (int i = 0; i < 500; ++i) {
-      auto admission = co_await table.admit(kFileKey, FileOperation::kPutRange);
+      auto admission = table.admit(kFileKey, FileOperation::kPutRange);
       if (!admission) continue;
       ++writing;
       if (denying > 0) overlapped = true;
@@ -275,7 +275,7 @@ TEST(OpenFiles, ManyThreads) {
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] { RunLoop::run(write()); });
+    threads.emplace_back([&] { write(); });
     threads.emplace_back([&] { RunLoop::run(deny()); });
   }
   for (auto& thread : threads) thread.join();
@@ -346,12 +346,12 @@ TEST(OpenFiles, ForceClose) {
 TEST(OpenFiles, NothingBelowARenamedDirectoryMayBeOpen) {
   OpenFiles table;
   const HandleId file = must_open(table, file_open(kReadAccess, kFullAccess));
-  auto refused = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
+  auto refused = table.admit_directory_rename(kDirectoryKey);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error(), Error(Refusal::kSharingViolation));
   ASSERT_TRUE(table.close(file).ok());
 
-  auto admission = RunLoop::run(table.admit_directory_rename(kDirectoryKey));
+  auto admission = table.admit_directory_rename(kDirectoryKey);
   ASSERT_TRUE(admission.ok());
   std::optional<OpenFiles::Admission> moving = std::move(*admission);
   bool granted = false;
@@ -369,7 +369,7 @@ TEST(OpenFiles, OpenFileIsFoundWhereItWasMoved) {
   OpenFiles table;
   const HandleId handle = must_open(table, file_open(kReadAccess, kFullAccess));
   {
-    auto admission = RunLoop::run(table.admit(kFileKey, FileOperation::kRenameFile));
+    auto admission = table.admit(kFileKey, FileOperation::kRenameFile);
     ASSERT_TRUE(admission.ok());
     admission->renamed({0, 200}, "elsewhere/file");
   }
@@ -377,9 +377,9 @@ TEST(OpenFiles, OpenFileIsFoundWhereItWasMoved) {
   const auto listed = table.list({kShare, 200}, true, 0, 10);
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed[0].path, "elsewhere/file");
-  auto moved = RunLoop::run(table.admit_directory_rename({kShare, 200}));
+  auto moved = table.admit_directory_rename({kShare, 200});
   EXPECT_FALSE(moved.ok());
-  EXPECT_TRUE(RunLoop::run(table.admit_directory_rename(kDirectoryKey)).ok());
+  EXPECT_TRUE(table.admit_directory_rename(kDirectoryKey).ok());
   ASSERT_TRUE(table.close(handle).ok());
 }
 

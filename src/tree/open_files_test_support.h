@@ -65,7 +65,7 @@ inline HandleId must_open(OpenFiles& table, FileOpen request) {
 // Why a REST operation is refused; nothing when the operation goes on.
 inline std::optional<Refusal> verdict(OpenFiles& table, FileOperation operation,
                                       FileKey file = kFileKey) {
-  auto admission = RunLoop::run(table.admit(file, operation));
+  auto admission = table.admit(file, operation);
   if (admission) return std::nullopt;
   return std::get<Refusal>(admission.error().cause);
 }

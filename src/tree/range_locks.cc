@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tree/aftermath.h"
 #include "tree/open_files.h"
 
 namespace kyanite::tree {
@@ -31,31 +32,92 @@ bool conflict(const RangeLock& held, const RangeLock& asked, bool same_holder) {
   return overlap(held.range, asked.range);
 }
 
+bool is_written(const std::vector<FileOperation>& in_flight) {
+  return std::find(in_flight.begin(), in_flight.end(), FileOperation::kPutRange) != in_flight.end();
+}
+
 }  // namespace
+
+kyanite::Result<OpenFiles::File*, Refusal> OpenFiles::lockable(Shard& shard, HandleId handle,
+                                                               Aftermath& after) {
+  const auto found = shard.handles.find(handle);
+  if (found == shard.handles.end()) return Refusal::kNoSuchHandle;
+  constexpr auto kEither = concurrency::kReadAccess | concurrency::kWriteAccess;
+  if ((found->second.mode.access & kEither).empty()) return Refusal::kAccessDenied;
+  // Who reads from memory does not see locks.
+  const auto rule = rule_of(concurrency::HandleUse::kWrite);
+  disturb(shard, found->second.file, {handle}, rule, after);
+  return &shard.files.at(found->second.file);
+}
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
                                                      std::vector<RangeLock> locks) {
   Shard& mine = shard(handle);
   while (true) {
-    Turn turn;
+    Wait wait;
     {
+      Aftermath after(*this);
       std::lock_guard lock(mine.mutex);
-      const auto found = mine.handles.find(handle);
-      if (found == mine.handles.end()) co_return Refusal::kNoSuchHandle;
-      constexpr auto kEither = concurrency::kReadAccess | concurrency::kWriteAccess;
-      if ((found->second.mode.access & kEither).empty()) co_return Refusal::kAccessDenied;
-      File& file = mine.files.at(found->second.file);
-      const bool writing = std::find(file.in_flight.begin(), file.in_flight.end(),
-                                     FileOperation::kPutRange) != file.in_flight.end();
-      if (!writing) co_return add_locks(file, handle, locks);
-      file.waiting.push_back(&turn);
+      auto file = lockable(mine, handle, after);
+      if (!file) co_return file.error();
+      if (!is_written((*file)->in_flight)) co_return add_locks(**file, handle, locks);
+      (*file)->waiting.push_back(&wait);
     }
-    co_await turn;
+    co_await wait.turn;
   }
 }
 
+Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, RangeLock lock,
+                                                               uint64_t ticket) {
+  Shard& mine = shard(handle);
+  while (true) {
+    Wait wait;
+    LockWait waiting{handle, lock, ticket};
+    bool queued = false;
+    {
+      Aftermath after(*this);
+      std::lock_guard locked(mine.mutex);
+      auto file = lockable(mine, handle, after);
+      if (!file) co_return file.error();
+      if (is_written((*file)->in_flight)) {
+        (*file)->waiting.push_back(&wait);
+      } else if (add_locks(**file, handle, {&lock, 1})) {
+        co_return kyanite::Result<void, Refusal>();
+      } else if ((*file)->lock_waits.size() >= kMaxWaitingLocks) {
+        co_return Refusal::kTooManyWaiting;
+      } else {
+        (*file)->lock_waits.push_back(&waiting);
+        queued = true;
+      }
+    }
+    if (queued) co_return co_await waiting.turn;
+    co_await wait.turn;
+  }
+}
+
+void OpenFiles::cancel_lock(HandleId handle, uint64_t ticket) {
+  Aftermath after(*this);
+  Shard& mine = shard(handle);
+  std::lock_guard lock(mine.mutex);
+  const auto found = mine.handles.find(handle);
+  if (found == mine.handles.end()) return;
+  std::erase_if(mine.files.at(found->second.file).lock_waits, [&](LockWait* wait) {
+    const bool meant = wait->handle == handle && wait->ticket == ticket;
+    if (meant) after.wake(wait, Refusal::kCancelled);
+    return meant;
+  });
+}
+
+void OpenFiles::retry_locks(File& file, Aftermath& after) {
+  std::erase_if(file.lock_waits, [&](LockWait* wait) {
+    const bool locked = add_locks(file, wait->handle, {&wait->lock, 1}).ok();
+    if (locked) after.wake(wait, {});
+    return locked;
+  });
+}
+
 kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
-                                                    const std::vector<RangeLock>& locks) {
+                                                    std::span<const RangeLock> locks) {
   const size_t before = file.locks.size();
   for (const RangeLock& asked : locks) {
     const bool taken = std::any_of(file.locks.begin(), file.locks.end(), [&](const HeldLock& held) {
@@ -71,31 +133,36 @@ kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
 }
 
 kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange range) {
+  Aftermath after(*this);
   Shard& mine = shard(handle);
   std::lock_guard lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
-  auto& locks = mine.files.at(found->second.file).locks;
+  File& file = mine.files.at(found->second.file);
+  auto& locks = file.locks;
   const auto held = std::find_if(locks.begin(), locks.end(), [&](const HeldLock& each) {
     return each.holder == handle && each.lock.range == range;
   });
   if (held == locks.end()) return Refusal::kRangeNotLocked;
   locks.erase(held);
+  retry_locks(file, after);
   return {};
 }
 
-kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange range,
-                                                   bool write) const {
-  const Shard& mine = shard(handle);
+kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange range, bool write) {
+  Aftermath after(*this);
+  Shard& mine = shard(handle);
   std::lock_guard lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   if (range.length == 0) return {};
-  for (const HeldLock& held : mine.files.at(found->second.file).locks) {
+  const FileKey key = found->second.file;
+  for (const HeldLock& held : mine.files.at(key).locks) {
     const bool own = held.holder == handle;
     const bool forbids = write ? !own || !held.lock.exclusive : !own && held.lock.exclusive;
     if (forbids && overlap(held.lock.range, range)) return Refusal::kLockConflict;
   }
+  if (write) disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kWrite), after);
   return {};
 }
 

@@ -1,6 +1,9 @@
 // Byte-range locks in the open-file table.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tree/open_files.h"
@@ -98,7 +101,73 @@ TEST(RangeLocks, LocksAgainstReadsAndWrites) {
     EXPECT_EQ(table.check_io(row.handle, row.range, row.write).ok(), row.passes) << &row - rows;
 }
 
-// --- Handles as REST sees them ---
+// --- Locks that wait ---
+
+struct Locking {
+  std::optional<kyanite::Result<void, Refusal>> result;
+};
+std::shared_ptr<Locking> begin_lock(OpenFiles& table, HandleId handle, RangeLock lock,
+                                    uint64_t ticket) {
+  auto locking = std::make_shared<Locking>();
+  const auto run = [](OpenFiles& files, HandleId of, RangeLock asked, uint64_t as,
+                      std::shared_ptr<Locking> out) -> Task<void> {
+    out->result.emplace(co_await files.lock_when_free(of, asked, as));
+  };
+  detach(run(table, handle, lock, ticket, locking));
+  return locking;
+}
+
+TEST(RangeLocks, WaitInOrder) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId third = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{0, 10}, true}})).ok());
+  const auto one = begin_lock(table, second, {{5, 10}, true}, 1);
+  const auto two = begin_lock(table, third, {{9, 1}, true}, 2);
+  const auto free = begin_lock(table, third, {{20, 1}, true}, 3);
+  EXPECT_FALSE(one->result);
+  EXPECT_FALSE(two->result);
+  EXPECT_TRUE(free->result && free->result->ok());
+  ASSERT_TRUE(table.unlock(first, {0, 10}).ok());
+  EXPECT_TRUE(one->result && one->result->ok());
+  EXPECT_FALSE(two->result) << "who came first has it now";
+  ASSERT_TRUE(table.close(second).ok());
+  EXPECT_TRUE(two->result && two->result->ok()) << "closing frees ranges";
+}
+
+TEST(RangeLocks, WaitingEnds) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{0, 10}, true}})).ok());
+  const auto cancelled = begin_lock(table, second, {{0, 1}, false}, 1);
+  const auto closed = begin_lock(table, second, {{0, 1}, false}, 2);
+  table.cancel_lock(second, 1);
+  ASSERT_TRUE(cancelled->result);
+  EXPECT_EQ(cancelled->result->error(), Refusal::kCancelled);
+  EXPECT_FALSE(closed->result);
+  ASSERT_TRUE(table.close(second).ok());
+  ASSERT_TRUE(closed->result);
+  EXPECT_EQ(closed->result->error(), Refusal::kRangeNotLocked);
+  // Nothing of them is left.
+  ASSERT_TRUE(table.unlock(first, {0, 10}).ok());
+  EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
+}
+
+TEST(RangeLocks, SoManyWaitAndNoMore) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{0, 10}, true}})).ok());
+  std::vector<std::shared_ptr<Locking>> waiting;
+  for (size_t i = 0; i < kMaxWaitingLocks; ++i)
+    waiting.push_back(begin_lock(table, second, {{0, 1}, false}, i));
+  EXPECT_EQ(RunLoop::run(table.lock_when_free(second, {{0, 1}, false}, 5)).error(),
+            Refusal::kTooManyWaiting);
+  ASSERT_TRUE(table.close(first).ok());
+  for (const auto& each : waiting) EXPECT_TRUE(each->result && each->result->ok());
+}
 
 }  // namespace
 }  // namespace kyanite::tree

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "store/transact.h"
+#include "tree/admission.h"
+#include "tree/announce.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -50,6 +52,7 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
   if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
     return Error(Reason::kNotFound);
   const Entry& source = *ends.source->entry;
+  if (order.by != 0 && source.id != order.id) return Error(Reason::kNotFound);
   const Rules moves{order.kind, FileOperation::kRenameFile, concurrency::LeaseUse::kExclusive, true,
                     true,       order.source_lease};
   if (auto passed = check_entry(moves, &source, now); !passed) return passed.error();
@@ -57,8 +60,12 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
     if (directory.entry->id == source.id) return Error(Reason::kIntoItself);
   }
   if (!ends.destination || ends.same_place()) return {};
-  if (!order.destination.replaces || ends.destination->entry->directory)
-    return Error(Reason::kExists);
+  if (!order.destination.replaces) return Error(Reason::kExists);
+  const Entry& replaced = *ends.destination->entry;
+  if (order.by != 0 && (replaced.directory || (replaced.smb.attributes & kReadOnlyAttribute) != 0 ||
+                        source.directory))
+    return Error(Refusal::kAccessDenied);
+  if (replaced.directory) return Error(Reason::kExists);
   return check_replaced(order.destination, ends.destination->entry.get(), now);
 }
 
@@ -68,27 +75,51 @@ struct Admissions {
   OpenFiles::Admission source;
   OpenFiles::Admission destination;
 };
-Task<Result<Admissions>> admit(const Tree& tree, const Ends& ends) {
+struct NotAdmitted {
+  FileKey file;
+  Error why;
+};
+using Admitted = kyanite::Result<Admissions, NotAdmitted>;
+
+Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends& ends,
+                               bool first) {
+  Admissions admissions;
+  OpenFiles& table = *tree.open_files;
+  auto moved = co_await table.admit_rename_by(order.by, ends.source->entry->directory);
+  if (!moved) co_return NotAdmitted{tree.key(order.id), moved.error()};
+  admissions.source = std::move(*moved);
+  if (ends.destination && !ends.same_place()) {
+    const auto key = tree.key(ends.destination->entry->id);
+    auto gone = table.admit(key, FileOperation::kDeleteFile, first);
+    if (!gone && gone.error() == Error(Refusal::kSharingViolation))
+      co_return NotAdmitted{key, Refusal::kAccessDenied};
+    if (!gone) co_return NotAdmitted{key, gone.error()};
+    admissions.destination = std::move(*gone);
+    co_return std::move(admissions);
+  }
+  const auto key = tree.key(ends.to_way.parent());
+  auto entered = co_await table.admit_entering(key);
+  if (!entered) co_return NotAdmitted{key, entered.error()};
+  admissions.destination = std::move(*entered);
+  co_return std::move(admissions);
+}
+
+Admitted admit(const Tree& tree, const Ends& ends, bool first) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   const Entry& source = *ends.source->entry;
   const auto key = tree.key(source.id);
-  if (source.directory) {
-    auto moved = co_await table.admit_directory_rename(key);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  } else {
-    auto moved = co_await table.admit(key, FileOperation::kRenameFile);
-    if (!moved) co_return moved.error();
-    admissions.source = std::move(*moved);
-  }
+  auto moved = source.directory ? table.admit_directory_rename(key)
+                                : table.admit(key, FileOperation::kRenameFile, first);
+  if (!moved) return NotAdmitted{key, moved.error()};
+  admissions.source = std::move(*moved);
   const bool replaces = ends.destination && !ends.same_place();
   const auto touched = tree.key(replaces ? ends.destination->entry->id : ends.to_way.parent());
-  auto entered = co_await table.admit(
-      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles);
-  if (!entered) co_return entered.error();
+  auto entered = table.admit(
+      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles, first);
+  if (!entered) return NotAdmitted{touched, entered.error()};
   admissions.destination = std::move(*entered);
-  co_return std::move(admissions);
+  return admissions;
 }
 
 Task<store::Result<void>> move_entry(TreeCommit& commit, const Ends& ends, Entry& entry) {
@@ -121,21 +152,35 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
-    auto admitted = co_await admit(tree, *ends);
-    if (!admitted) co_return admitted.error();
-    admissions = std::move(*admitted);
+    const bool first = attempt.is_first();
+    std::optional<Admitted> admitted;
+    if (order.by != 0) {
+      admitted.emplace(co_await admit_by_handle(tree, order, *ends, first));
+    } else {
+      admitted.emplace(admit(tree, *ends, first));
+    }
+    if (!*admitted) {
+      const NotAdmitted& refused = admitted->error();
+      co_return co_await not_admitted(attempt, tree, refused.file, refused.why);
+    }
+    admissions = std::move(**admitted);
     Entry entry = *ends->source->entry;
     entry.name = ends->to_way.name;
     entry.deleting = false;
     retouch(entry);
     touch(entry, occasion.now);
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
     co_return Changed{std::move(entry), ends->to_way.parent()};
   };
   auto renamed = co_await store::transact(occasion, decide);
-  if (renamed) admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+  if (renamed) {
+    admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+    if (is_watched(tree))
+      announce_moved(tree, place_at(ends->from_way, *ends->source->entry),
+                     place_at(ends->to_way, renamed->entry), renamed->entry);
+  }
   co_return std::move(renamed);
 }
 

@@ -145,7 +145,7 @@ class TestTree {
 
  public:
   ManualClock clock{Time::from_unix_seconds(1'700'000'000)};
-  OpenFiles open_files;
+  OpenFiles open_files{clock};
   Tree tree;
 };
 

@@ -26,7 +26,7 @@ const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 // Every port is the system's choice, so that any number of servers run side by side.
-export const FREE_PORTS = ['blob', 'queue', 'table', 'file', 'admin'].flatMap((name) => [`--${name}Port`, '0']);
+export const FREE_PORTS = ['blob', 'queue', 'table', 'file', 'smb', 'admin'].flatMap((name) => [`--${name}Port`, '0']);
 
 export class Server {
   // Flags are added to those that set ports and location; env to this process's environment. Pass `location` to serve data

@@ -22,7 +22,7 @@ ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 # Every port is the system's choice, so that any number of servers run side by side.
-FREE_PORTS = [word for name in ("blob", "queue", "table", "file", "admin") for word in (f"--{name}Port", "0")]
+FREE_PORTS = [word for name in ("blob", "queue", "table", "file", "smb", "admin") for word in (f"--{name}Port", "0")]
 
 
 class NotStarted(RuntimeError):

@@ -1,0 +1,111 @@
+// The messages of one frame on their way, and their replies, which go back in one frame.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/budget.h"
+#include "base/buffer.h"
+#include "drive/session.h"
+#include "os/file.h"
+#include "smb/frame.h"
+
+namespace kyanite::drive {
+
+// What requests being served and their replies take of a connection's memory. Lives inside the
+// connection, and outlives its tickets.
+class Load {
+ public:
+  class Ticket;
+  uint64_t bytes() const { return bytes_; }
+  size_t requests() const { return requests_; }
+
+ private:
+  uint64_t bytes_ = 0;
+  size_t requests_ = 0;
+};
+
+class Load::Ticket {
+ public:
+  Ticket() = default;
+  Ticket(Load& load, size_t requests, uint64_t bytes, Budget::Part memory)
+      : load_(&load), requests_(requests), bytes_(bytes), memory_(std::move(memory)) {
+    load.requests_ += requests;
+    load.bytes_ += bytes;
+  }
+  Ticket(Ticket&& other) noexcept
+      : load_(std::exchange(other.load_, nullptr)),
+        requests_(other.requests_),
+        bytes_(other.bytes_),
+        memory_(std::move(other.memory_)) {}
+  Ticket& operator=(Ticket&& other) noexcept {
+    std::swap(load_, other.load_);
+    std::swap(requests_, other.requests_);
+    std::swap(bytes_, other.bytes_);
+    memory_ = std::move(other.memory_);
+    return *this;
+  }
+  ~Ticket() {
+    if (load_ == nullptr) return;
+    load_->requests_ -= requests_;
+    load_->bytes_ -= bytes_;
+  }
+
+  // For requests that wait for other clients: they take only the bytes that they came with, and
+  // others are served meanwhile.
+  void rest(uint64_t bytes) {
+    if (load_ == nullptr) return;
+    load_->requests_ -= std::exchange(requests_, 0);
+    bytes = std::min(bytes, bytes_);
+    load_->bytes_ -= std::exchange(bytes_, bytes) - bytes;
+  }
+
+ private:
+  Load* load_ = nullptr;
+  size_t requests_ = 0;
+  uint64_t bytes_ = 0;
+  Budget::Part memory_;
+};
+
+// A request as it arrived.
+struct Incoming {
+  smb::Message message;
+  enum class Signature { kNone, kRight, kWrong };
+  Signature signature = Signature::kNone;
+};
+
+// A reply or notification whose header is complete but for its signature.
+struct Outgoing {
+  std::string message;
+  std::vector<os::Bytes> data;
+  std::shared_ptr<Session> signed_by;  // Null: not signed.
+};
+
+// A frame to be sent.
+struct OutgoingFrame {
+  std::vector<Outgoing> messages;
+  std::shared_ptr<Session> sealed_by;  // Null: not encrypted.
+  Load::Ticket ticket;
+};
+
+struct Chain {
+  Buffer frame;
+  std::vector<Incoming> requests;
+  std::shared_ptr<Session> sealed_by;  // Null: it was not encrypted.
+  Load::Ticket ticket;
+
+  // What related messages take over from those before.
+  std::shared_ptr<Session> session;
+  uint32_t tree_id = 0;
+  smb::FileId file = smb::kPreviousFile;             // None yet.
+  smb::Status create_error = smb::Status::kSuccess;  // Of a CREATE that failed.
+
+  std::vector<Outgoing> replies;
+  uint32_t credits = 0;  // Granted with them; the last reply of a frame carries them all.
+};
+
+}  // namespace kyanite::drive

@@ -1,0 +1,94 @@
+// CHANGE_NOTIFY: what has changed in a directory since the client asked last, or the next change.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drive/commands.h"
+#include "drive/connection.h"
+#include "drive/limits.h"
+#include "smb/directory.h"
+#include "smb/query.h"
+
+namespace kyanite::drive {
+
+namespace {
+
+using smb::Status;
+using tree::Watchers;
+
+smb::NotifyAction action_of(tree::ChangeKind kind) {
+  switch (kind) {
+    case tree::ChangeKind::kAdded:
+      return smb::NotifyAction::kAdded;
+    case tree::ChangeKind::kRemoved:
+      return smb::NotifyAction::kRemoved;
+    case tree::ChangeKind::kModified:
+      return smb::NotifyAction::kModified;
+    case tree::ChangeKind::kRenamedFrom:
+      return smb::NotifyAction::kRenamedOld;
+    case tree::ChangeKind::kRenamedTo:
+      return smb::NotifyAction::kRenamedNew;
+  }
+  CHECK(false);
+}
+
+Reply tell(const Exchange& exchange, const Watchers::Seen& seen, size_t most_bytes) {
+  std::vector<smb::Notification> told;
+  for (const auto& change : seen.changes) {
+    smb::Notification notification{action_of(change.kind), change.path};
+    for (char& letter : notification.name) {
+      if (letter == '/') letter = '\\';
+    }
+    told.push_back(std::move(notification));
+  }
+  auto output = seen.too_many ? std::nullopt : smb::encode_notifications(told, most_bytes);
+  smb::OutputReply body;
+  if (output) body.output = *output;
+  return reply(exchange, body, output ? Status::kSuccess : Status::kNotifyEnumDir);
+}
+
+Status status_of(const Exchange& exchange, Watchers::Ending ending) {
+  switch (ending) {
+    case Watchers::Ending::kCancelled:
+      return exchange.cancelled() == Exchange::Cancelled::kByClient ? Status::kCancelled
+                                                                    : Status::kNotifyCleanup;
+    case Watchers::Ending::kClosed:
+      return Status::kNotifyCleanup;
+    case Watchers::Ending::kDeletePending:
+      return Status::kDeletePending;
+    case Watchers::Ending::kTooMany:
+      return Status::kInsufficientResources;
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+Task<Reply> change_notify(Exchange& exchange) {
+  const auto request = smb::decode<smb::ChangeNotifyRequest>(exchange.message);
+  if (!request) co_return refuse(exchange, request.error());
+  const auto open = exchange.session->find_open(exchange.file(request->file));
+  if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
+  if (!open->file.directory || open->file.handle == 0 || request->output_length > kMaxTransferBytes)
+    co_return refuse(exchange, Status::kInvalidParameter);
+  if (!open->has(smb::access::kReadData)) co_return refuse(exchange, Status::kAccessDenied);
+  Watchers& watchers = open->file.tree.open_files->watchers();
+  if (!open->watch) {
+    const bool recursive = (request->flags & smb::kWatchTree) != 0;
+    open->watch = watchers.watch(open->file.file, recursive, request->filter);
+    if (!open->watch) co_return refuse(exchange, Status::kInsufficientResources);
+  }
+  const auto watch = *open->watch;
+  if (const auto kept = watchers.kept(watch))
+    co_return tell(exchange, *kept, request->output_length);
+  if (exchange.go_async() == Exchange::Async::kTooMany)
+    co_return refuse(exchange, Status::kInsufficientResources);
+  const uint64_t ticket = exchange.header.message_id;
+  exchange.when_cancelled([&watchers, watch, ticket] { watchers.cancel(watch, ticket); });
+  auto seen = co_await watchers.next(watch, ticket);
+  exchange.when_cancelled(nullptr);
+  if (!seen) co_return refuse(exchange, status_of(exchange, seen.error()));
+  co_return tell(exchange, *seen, request->output_length);
+}
+
+}  // namespace kyanite::drive

@@ -1,0 +1,292 @@
+#include "drive/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/peer_network.h"
+#include "smb/session.h"
+#include "smb/times.h"
+
+namespace kyanite::drive {
+
+namespace {
+bool is_loopback_address(std::string_view address) {
+  return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
+}
+// So much of a frame each connection may keep in memory: the limit of connections is its limit.
+constexpr uint64_t kUncountedFrameBytes = kMaxUnauthenticatedFrameBytes;
+// How long a frame waits for memory, and how often it looks whether there is some.
+constexpr std::chrono::milliseconds kMemoryPatience{10'000};
+constexpr std::chrono::milliseconds kMemoryLook{50};
+}  // namespace
+
+Connection::Connection(Drive& drive, Carrier& carrier)
+    : drive_(drive),
+      carrier_(carrier),
+      on_loopback_(is_loopback_address(carrier.peer())),
+      mailbox_(std::make_shared<Mailbox>(carrier.loop(), *this)),
+      sender_(carrier, drive.workers) {
+  drive_.metrics.connections.fetch_add(1, std::memory_order_relaxed);
+  sender_.on_progress = [this] {
+    if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
+  };
+}
+
+Connection::~Connection() {
+  CHECK(chains_ == 0);
+  CHECK(sessions_.empty());
+  drive_.metrics.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+size_t Connection::most_frame_bytes() const {
+  return authenticated() ? kMaxFrameBytes + smb::kTransformBytes : kMaxUnauthenticatedFrameBytes;
+}
+
+Task<bool> Connection::wait_for_room() {
+  while (!dropped_ && (load_.requests() >= kMaxRunning || load_.bytes() > kMaxBytesInMemory)) {
+    Pending<bool> room;
+    room_ = &room;
+    co_await room;
+  }
+  co_return !dropped_;
+}
+
+bool Connection::fail(std::string_view why) {
+  drop(why);
+  return false;
+}
+
+void Connection::drop(std::string_view why) {
+  if (std::exchange(dropped_, true)) return;
+  log_info("SMB connection of " + std::string(peer()) + " is closed: " + std::string(why));
+  if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
+  carrier_.cut();
+}
+
+Task<bool> Connection::receive(Buffer frame) {
+  auto chain = std::make_unique<Chain>();
+  chain->frame = std::move(frame);
+  std::string_view bytes = chain->frame.view();
+  switch (smb::kind_of(bytes)) {
+    case smb::FrameKind::kMessages:
+      break;
+    case smb::FrameKind::kSealed:
+      if (!co_await open_sealed(*chain, bytes)) co_return false;
+      break;
+    case smb::FrameKind::kSmb1:
+      co_return answer_hello(bytes);
+    case smb::FrameKind::kCompressed:
+    case smb::FrameKind::kOther:
+      co_return fail("a frame that is not SMB2");
+  }
+  auto messages = smb::split_chain(bytes);
+  if (!messages) co_return fail("a malformed chain of messages");
+  for (smb::Message& message : *messages) chain->requests.push_back({std::move(message)});
+  if (!take_ids(*chain)) co_return fail("a message id that was not granted");
+  if (!agreement && chain->requests.front().message.header.command != smb::Command::kNegotiate)
+    co_return fail("a request before NEGOTIATE");
+  if (!co_await verify(*chain)) co_return false;
+  chain->ticket = make_ticket(*chain);
+  run(std::move(chain));
+  co_return !dropped_;
+}
+
+Task<bool> Connection::open_sealed(Chain& chain, std::string_view& bytes) {
+  const auto transform = smb::read_transform(bytes);
+  if (!transform) co_return fail("a malformed encrypted frame");
+  const auto session = find_session(transform->session_id);
+  if (session == nullptr || !session->opener)
+    co_return fail("an encrypted frame of no session that encrypts");
+  std::optional<std::string_view> plain;
+  auto work = [&] { return session->opener->open({chain.frame.data(), chain.frame.size()}); };
+  if (bytes.size() > kInlineCryptoBytes) {
+    plain = co_await drive_.workers.run(work);
+  } else {
+    plain = work();
+  }
+  if (!plain || smb::kind_of(*plain) != smb::FrameKind::kMessages)
+    co_return fail("an encrypted frame that its session did not encrypt");
+  chain.sealed_by = session;
+  bytes = *plain;
+  co_return true;
+}
+
+// Looks at the signatures, in the order in which messages came: a session's key serves one at a
+// time.
+Task<bool> Connection::verify(Chain& chain) {
+  std::shared_ptr<Session> before;
+  for (Incoming& request : chain.requests) {
+    const smb::Header& header = request.message.header;
+    const auto session =
+        header.has(smb::header_flag::kRelated) ? before : find_session(header.session_id);
+    before = session;
+    if (chain.sealed_by != nullptr) {
+      if (!header.has(smb::header_flag::kRelated) && header.session_id != chain.sealed_by->id())
+        co_return fail("a message of another session than it is encrypted by");
+      continue;
+    }
+    if (!header.has(smb::header_flag::kSigned) || session == nullptr || !session->verifier)
+      continue;
+    bool right = false;
+    auto work = [&] { return session->verifier->verify(request.message.bytes); };
+    if (request.message.bytes.size() > kInlineCryptoBytes) {
+      right = co_await drive_.workers.run(work);
+    } else {
+      right = work();
+    }
+    request.signature = right ? Incoming::Signature::kRight : Incoming::Signature::kWrong;
+  }
+  co_return true;
+}
+
+bool Connection::take_ids(const Chain& chain) {
+  for (const Incoming& request : chain.requests) {
+    const smb::Header& header = request.message.header;
+    if (header.command == smb::Command::kCancel) continue;
+    if (!credits_.take(header.message_id, charge_of(header))) return false;
+  }
+  return true;
+}
+
+// Counts what the requests bring, and the most that their replies may have.
+Load::Ticket Connection::make_ticket(const Chain& chain) {
+  uint64_t bytes = chain.frame.capacity();
+  for (const Incoming& request : chain.requests)
+    bytes += std::min<uint64_t>(moved_bytes(request.message.header, request.message.bytes),
+                                kMaxTransferBytes);
+  return Load::Ticket(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
+}
+
+Task<bool> Connection::reserve(size_t frame_bytes) {
+  if (frame_bytes <= kUncountedFrameBytes) co_return true;
+  Budget::Part memory(body_memory(), peer_network(peer()));
+  for (auto waited = std::chrono::milliseconds(0); !memory.resize(frame_bytes);
+       waited += kMemoryLook) {
+    if (waited >= kMemoryPatience || dropped_) co_return fail("no memory for its frames");
+    co_await carrier_.sleep(kMemoryLook);
+  }
+  arriving_ = std::move(memory);
+  co_return true;
+}
+
+void Connection::count_failed_logon() {
+  if (++failed_logons_ >= kMaxFailedLogons && !authenticated()) drop("too many logons failed");
+}
+
+// The reply to a hello of SMB1 is as if it had been a NEGOTIATE of SMB2 with message id 0.
+bool Connection::answer_hello(std::string_view frame) {
+  const auto hello = smb::read_smb1_hello(frame);
+  if (!hello || agreement || std::exchange(hello_, true)) return fail("a frame of SMB1");
+  if (!hello->smb2_wildcard) return fail("a client that speaks neither SMB 2.1 nor later");
+  const smb::Header request;
+  if (!credits_.take(request.message_id, 1)) return fail("a frame of SMB1");
+  smb::NegotiateReply body;
+  body.security_mode = smb::security_mode::kSigningEnabled | smb::security_mode::kSigningRequired;
+  body.dialect = smb::Dialect::kWildcard;
+  body.server = drive_.guid;
+  body.capabilities = smb::capability::kLeasing | smb::capability::kLargeMtu;
+  body.max_transact = body.max_read = body.max_write = kMaxTransferBytes;
+  body.system_time = smb::to_file_time(drive_.clock.now());
+  body.token = drive_.logon_hint;
+  smb::Header header = smb::reply_header(request, smb::Status::kSuccess);
+  header.credits = credits_.grant(1, 1, false);
+  OutgoingFrame out;
+  out.messages.push_back({smb::encode(header, body), {}, nullptr});
+  sender_.send(std::move(out));
+  return true;
+}
+
+bool Connection::has_opens() const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& each) { return !each.second->opens().empty(); });
+}
+
+std::shared_ptr<Session> Connection::add_session() {
+  if (sessions_.size() - established_ >= kMaxLogons || sessions_.size() >= kMaxSessions)
+    return nullptr;
+  const uint64_t id = drive_.sessions.add(mailbox_);
+  auto session = std::make_shared<Session>(id, preauth);
+  sessions_.emplace(id, session);
+  return session;
+}
+
+std::shared_ptr<Session> Connection::find_session(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second;
+}
+
+void Connection::session_established(const Session& session) {
+  ++established_;
+  drive_.sessions.establish(session.id(), session.account());
+}
+
+void Connection::cancel_where(Exchange::Cancelled why,
+                              const std::function<bool(const Exchange&)>& which) {
+  // Cancelling wakes handlers later: none ends meanwhile.
+  for (Exchange* exchange : running_) {
+    if (which(*exchange)) exchange->cancel(why);
+  }
+}
+
+Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why,
+                                   const Exchange* except) {
+  if (sessions_.erase(session->id()) == 0) co_return;
+  drive_.sessions.remove(session->id());
+  if (session->established()) --established_;
+  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+    return &exchange != except && exchange.session == session;
+  });
+  drive_.metrics.trees.fetch_sub(session->trees().size(), std::memory_order_relaxed);
+  session->trees().clear();
+  const auto opens = std::move(session->opens());
+  session->opens().clear();
+  drive_.metrics.opens.fetch_sub(opens.size(), std::memory_order_relaxed);
+  for (const auto& [id, open] : opens) co_await end_open(*this, open, why);
+}
+
+Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> tree,
+                                const Exchange* except) {
+  if (session.trees().erase(tree->id) == 0) co_return;
+  drive_.metrics.trees.fetch_sub(1, std::memory_order_relaxed);
+  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+    return &exchange != except && exchange.tree == tree;
+  });
+  std::vector<std::shared_ptr<Open>> opens;
+  for (auto at = session.opens().begin(); at != session.opens().end();) {
+    if (at->second->tree != tree) {
+      ++at;
+      continue;
+    }
+    opens.push_back(std::move(at->second));
+    at = session.opens().erase(at);
+  }
+  drive_.metrics.opens.fetch_sub(opens.size(), std::memory_order_relaxed);
+  for (auto& open : opens) co_await end_open(*this, std::move(open), OpenEnd::kTreeDisconnected);
+}
+
+void Connection::notify(const std::shared_ptr<Session>& session, std::string message) {
+  if (sender_.waiting() >= kMaxNotifications) return drop("the peer takes no notifications");
+  OutgoingFrame out;
+  if (session != nullptr && session->must_encrypt()) out.sealed_by = session;
+  out.messages.push_back({std::move(message), {}, nullptr});
+  sender_.send(std::move(out));
+}
+
+Task<void> Connection::end(bool answered) {
+  if (!answered) carrier_.cut();
+  cancel_where(Exchange::Cancelled::kEnded, [](const Exchange&) { return true; });
+  if (chains_ > 0) {
+    Pending<bool> all_ended;
+    all_ended_ = &all_ended;
+    co_await all_ended;
+  }
+  while (!sessions_.empty())
+    co_await end_session(sessions_.begin()->second, OpenEnd::kConnectionLost);
+  mailbox_->close();
+  co_await sender_.drain();
+  sender_.on_progress = nullptr;
+}
+
+}  // namespace kyanite::drive

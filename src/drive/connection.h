@@ -1,0 +1,150 @@
+// One client's connection: takes frames, checks who sent them and whether they may, has the
+// handlers of their commands answer, and sends the answers. Knows no sockets.
+//
+// A frame is checked in the order of arrival; the requests of different frames are served beside
+// each other, those of one frame one after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/buffer.h"
+#include "drive/carrier.h"
+#include "drive/chain.h"
+#include "drive/credits.h"
+#include "drive/drive.h"
+#include "drive/exchange.h"
+#include "drive/limits.h"
+#include "drive/mailbox.h"
+#include "drive/sender.h"
+#include "drive/session.h"
+#include "smb/frame.h"
+#include "smb/keys.h"
+#include "smb/negotiate.h"
+
+namespace kyanite::drive {
+
+// What NEGOTIATE agreed on.
+struct Agreement {
+  smb::Dialect dialect = smb::Dialect::kNone;
+  smb::SigningId signing = smb::SigningId::kHmacSha256;
+  smb::CipherId cipher = smb::CipherId::kNone;
+  smb::Guid client{};
+  uint32_t client_capabilities = 0;
+  uint16_t client_security_mode = 0;
+  uint32_t capabilities = 0;   // Of the server, as it told.
+  uint16_t security_mode = 0;  // likewise
+};
+
+// Used on its loop.
+class Connection {
+ public:
+  Connection(Drive& drive, Carrier& carrier);
+  ~Connection();  // After end().
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // --- For whoever brings the frames ---
+
+  // The most that the next frame may have, without its prefix.
+  size_t most_frame_bytes() const;
+  // Until there is room for another frame. False when the connection has to end.
+  Task<bool> wait_for_room();
+  // Reserves the memory for a frame, waiting for others to give some back. False when there is none
+  // for too long.
+  Task<bool> reserve(size_t frame_bytes);
+  // Takes a frame, one at a time. False when the connection has to end: the peer does not keep to
+  // the protocol, which is in the log then.
+  Task<bool> receive(Buffer frame);
+  // No more frames come. Ends what waits, lets what is served finish, ends the sessions and returns
+  // when everything is over. With `answered`, replies are still sent.
+  Task<void> end(bool answered);
+
+  bool authenticated() const { return established_ > 0; }
+  bool busy() const { return load_.requests() > 0; }
+  // Whether a session has something open.
+  bool has_opens() const;
+
+  // --- For handlers ---
+
+  Drive& drive() const { return drive_; }
+  std::string_view peer() const { return carrier_.peer(); }
+  bool on_loopback() const { return on_loopback_; }
+  Carrier& carrier() const { return carrier_; }
+  const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
+
+  std::optional<Agreement> agreement;  // Nothing until NEGOTIATE.
+  smb::Dialect dialect() const { return agreement ? agreement->dialect : smb::Dialect::kNone; }
+  smb::PreauthHash preauth;
+
+  // Null when there is no room for one more that is not established.
+  std::shared_ptr<Session> add_session();
+  std::shared_ptr<Session> find_session(uint64_t id) const;
+  void session_established(const Session& session);
+  // Ends a session: what it waits for, its trees and opens. `except` goes on.
+  Task<void> end_session(std::shared_ptr<Session> session, OpenEnd why,
+                         const Exchange* except = nullptr);
+  // The same for a tree of it.
+  Task<void> end_tree(Session& session, std::shared_ptr<TreeConnect> tree, const Exchange* except);
+  // A logon failed. After too many of them a connection on which nobody has logged on is dropped.
+  void count_failed_logon();
+
+  // Sends what no request asked for: a break. Its header needs a command and perhaps a session id;
+  // it is encrypted if the session is. On the loop; from elsewhere by way of the mailbox.
+  void notify(const std::shared_ptr<Session>& session, std::string message);
+
+  // The connection ends as soon as it can, without a reply to the request at hand. For the log:
+  // why.
+  void drop(std::string_view why);
+
+ private:
+  friend class Exchange;
+
+  // connection.cc: arrival.
+  Task<bool> open_sealed(Chain& chain, std::string_view& bytes);
+  Task<bool> verify(Chain& chain);
+  bool answer_hello(std::string_view frame);
+  bool take_ids(const Chain& chain);
+  Load::Ticket make_ticket(const Chain& chain);
+  bool fail(std::string_view why);
+  void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
+
+  // dispatch.cc: service.
+  Detached run(std::unique_ptr<Chain> chain);
+  Task<void> serve(Chain& chain);
+  void cancel_asked(const Chain& chain, const Incoming& request);
+  void find_ends(Exchange& exchange);
+  std::optional<smb::Status> admit(Exchange& exchange) const;
+  Task<Reply> answer(Exchange& exchange);
+  void finish(Exchange& exchange, Reply reply);
+  void send_interim(Exchange& exchange);
+  void send_replies(Chain& chain, bool last);
+  void count(const Exchange& exchange, const Reply& reply);
+  void one_ended();
+
+  Drive& drive_;
+  Carrier& carrier_;
+  const bool on_loopback_;
+  std::shared_ptr<Mailbox> mailbox_;
+  Load load_;
+  Budget::Part arriving_;  // Of the frame that is received next.
+  Sender sender_;
+  Credits credits_;
+  bool dropped_ = false;
+  bool hello_ = false;  // A client that also speaks SMB1 was answered.
+  size_t established_ = 0;
+  size_t failed_logons_ = 0;
+  std::unordered_map<uint64_t, std::shared_ptr<Session>> sessions_;
+  std::vector<Exchange*> running_;
+  size_t waiting_ = 0;  // Of them, those told to wait.
+  size_t chains_ = 0;
+  Pending<bool>* room_ = nullptr;
+  Pending<bool>* all_ended_ = nullptr;
+};
+
+}  // namespace kyanite::drive

@@ -1,0 +1,49 @@
+// Opens that outlive their connection: a client whose connection is lost comes back for them, and
+// one that does not know whether its CREATE was answered asks again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "base/task.h"
+#include "drive/exchange.h"
+#include "smb/create.h"
+#include "tree/grants.h"
+#include "tree/open_files.h"
+
+namespace kyanite::drive {
+
+struct Drive;
+
+// How long such an open waits for its client, as the client asks for it in the second version.
+inline constexpr int64_t kDurableSeconds1 = 16 * 60;
+inline constexpr int64_t kDurableSeconds2 = 60;
+inline constexpr int64_t kMaxDurableSeconds = 300;
+
+// INVALID_PARAMETER for contexts that do not go together.
+smb::Status check_durable(const smb::CreateContexts& contexts);
+
+// Makes the open outlive its connection, if the client asks for it and caches its handle.
+void grant_durable(const Exchange& exchange, const smb::CreateContexts& contexts,
+                   const std::optional<tree::CachingState>& caching, Open& open,
+                   smb::CreateReplyContexts& told);
+
+// The open that a client has come back for, in its session again.
+Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
+                                                           const smb::CreateRequest& request,
+                                                           const smb::CreateContexts& contexts);
+
+// Removes files whose last handle was closed because its client did not come back.
+class Remover final : public tree::OpenFiles::Remover {
+ public:
+  explicit Remover(Drive& drive) : drive_(drive) {}
+  void remove(const tree::Handle& last, std::shared_ptr<void> front,
+              tree::OpenFiles::Admission removal) override;
+
+ private:
+  Drive& drive_;
+};
+
+}  // namespace kyanite::drive

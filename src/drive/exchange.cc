@@ -1,0 +1,67 @@
+#include "drive/exchange.h"
+
+#include <utility>
+
+#include "drive/connection.h"
+#include "drive/limits.h"
+
+namespace kyanite::drive {
+
+Exchange::Exchange(Connection& on, Chain& part_of, size_t index)
+    : connection(on),
+      header(part_of.requests[index].message.header),
+      message(part_of.requests[index].message.bytes),
+      occasion(on.drive().store, on.drive().locks, on.drive().clock),
+      chain_(part_of),
+      incoming_(part_of.requests[index]) {
+  occasion.deadline = Deadline(on.drive().clock, kRequestSeconds);
+  connection.running_.push_back(this);
+  place = connection.running_.size() - 1;
+}
+
+Exchange::~Exchange() {
+  auto& running = connection.running_;
+  running.back()->place = place;
+  std::swap(running[place], running.back());
+  running.pop_back();
+  if (async_id_ == 0) return;
+  --connection.waiting_;
+  connection.drive().metrics.waiting.fetch_sub(1, std::memory_order_relaxed);
+}
+
+smb::FileId Exchange::file(const smb::FileId& named) const {
+  return named == smb::kPreviousFile ? chain_.file : named;
+}
+
+void Exchange::opened(const smb::FileId& id) { chain_.file = id; }
+
+Exchange::Async Exchange::go_async() {
+  if (async_id_ != 0) return Async::kTold;
+  if (!is_last()) return Async::kInChain;
+  if (connection.waiting_ >= kMaxWaiting) return Async::kTooMany;
+  ++connection.waiting_;
+  connection.drive().metrics.waiting.fetch_add(1, std::memory_order_relaxed);
+  async_id_ = header.message_id;
+  connection.send_interim(*this);
+  return Async::kTold;
+}
+
+void Exchange::when_cancelled(std::function<void()> wake) {
+  wake_ = std::move(wake);
+  if (cancelled_ && wake_) std::exchange(wake_, nullptr)();
+}
+
+void Exchange::cancel(Cancelled why) {
+  if (cancelled_) return;
+  cancelled_ = why;
+  if (wake_) std::exchange(wake_, nullptr)();
+}
+
+Reply refuse(const Exchange& exchange, smb::Status status, std::string_view data) {
+  smb::ErrorReply body;
+  body.in_context = exchange.connection.dialect() == smb::Dialect::kSmb311;
+  body.data = data;
+  return reply(exchange, body, status);
+}
+
+}  // namespace kyanite::drive

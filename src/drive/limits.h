@@ -1,0 +1,49 @@
+// What one peer can have of the server, all by name.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "auth/spnego.h"
+#include "smb/frame.h"
+
+namespace kyanite::drive {
+
+// The most that a READ, a WRITE or any other request moves. A credit stands for kBytesPerCredit of
+// it.
+inline constexpr uint32_t kMaxTransferBytes = 8 * 1024 * 1024;
+inline constexpr uint32_t kBytesPerCredit = 64 * 1024;
+
+// Frames: before somebody has logged on there is nothing to send but a token.
+inline constexpr size_t kMaxUnauthenticatedFrameBytes = auth::kMaxLogonTokenBytes + 1024;
+inline constexpr size_t kMaxFrameBytes = kMaxTransferBytes + kBytesPerCredit;
+static_assert(kMaxFrameBytes + smb::kTransformBytes <= smb::kMaxFrameBytes);
+
+// Of a connection.
+inline constexpr uint32_t kMaxCredits = 8192;
+inline constexpr size_t kMaxSessions = 64;
+inline constexpr size_t kMaxLogons = 8;            // sessions that nobody has authenticated yet
+inline constexpr size_t kMaxFailedLogons = 8;      // then the connection ends
+inline constexpr size_t kMaxRunning = 512;         // requests that are served or whose reply waits
+inline constexpr size_t kMaxWaiting = 512;         // of them, those told to wait (STATUS_PENDING)
+inline constexpr size_t kMaxNotifications = 4096;  // that the peer has not taken yet
+// What requests being served and replies on their way may take together, but for one request, which
+// is always served.
+inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
+
+// Of a session.
+inline constexpr size_t kMaxTrees = 1024;
+inline constexpr size_t kMaxOpens = 16'384;
+
+// Signing and encrypting more than this is left to the workers.
+inline constexpr size_t kInlineCryptoBytes = 64 * 1024;
+
+// A connection on which nobody has logged on by then is closed.
+inline constexpr std::chrono::seconds kLogonTime{30};
+// A connection that has nothing open and says nothing for so long is closed.
+inline constexpr std::chrono::minutes kIdleTime{15};
+// What a request may take that does not wait for other clients.
+inline constexpr int64_t kRequestSeconds = 60;
+
+}  // namespace kyanite::drive

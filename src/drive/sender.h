@@ -1,0 +1,43 @@
+// Sends a connection's frames one after the other: reads what is still in files, signs, encrypts
+// and writes. Large ones are prepared by the workers.
+#pragma once
+
+#include <deque>
+
+#include "base/executor.h"
+#include "drive/carrier.h"
+#include "drive/chain.h"
+
+namespace kyanite::drive {
+
+// Used on the connection's loop.
+class Sender {
+ public:
+  Sender(Carrier& carrier, Workers& workers) : carrier_(carrier), workers_(workers) {}
+  ~Sender();
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  // Its frame is sent after those before it; not at all once the peer is gone.
+  void send(OutgoingFrame frame);
+  size_t waiting() const { return queue_.size(); }
+
+  // Called on the loop after each frame, when its memory is free again.
+  std::function<void()> on_progress;
+
+  // Until everything is sent, or the peer is gone.
+  Task<void> drain();
+
+ private:
+  Detached run();
+  Task<bool> send_one(OutgoingFrame frame);
+
+  Carrier& carrier_;
+  Workers& workers_;
+  std::deque<OutgoingFrame> queue_;
+  bool running_ = false;
+  bool broken_ = false;
+  Pending<bool>* drained_ = nullptr;
+};
+
+}  // namespace kyanite::drive

@@ -1,0 +1,55 @@
+#include "drive/session.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "drive/limits.h"
+
+namespace kyanite::drive {
+
+void Session::establish(const auth::ntlm::Session& who, const Terms& terms) {
+  CHECK(!established());
+  account_ = who.user;
+  must_encrypt_ = terms.must_encrypt;
+  const auto keys =
+      smb::derive_session_keys(terms.dialect, terms.cipher, auth::ntlm::view(who.key), preauth);
+  verifier.emplace(terms.signing, keys.signing);
+  signer.emplace(terms.signing, keys.signing);
+  if (terms.cipher == smb::CipherId::kNone) return;
+  opener.emplace(terms.cipher, keys.client_to_server);
+  sealer.emplace(terms.cipher, keys.server_to_client, id_);
+}
+
+std::shared_ptr<TreeConnect> Session::add_tree(TreeConnect tree) {
+  if (trees_.size() >= kMaxTrees || last_tree_ == UINT32_MAX - 1) return nullptr;
+  tree.id = ++last_tree_;
+  auto added = std::make_shared<TreeConnect>(std::move(tree));
+  trees_.emplace(added->id, added);
+  return added;
+}
+
+std::shared_ptr<TreeConnect> Session::find_tree(uint32_t id) const {
+  const auto found = trees_.find(id);
+  return found == trees_.end() ? nullptr : found->second;
+}
+
+bool Session::add_open(const std::shared_ptr<Open>& open) {
+  if (opens_.size() >= kMaxOpens) return false;
+  open->id.volatile_id = ++last_open_;
+  opens_.emplace(open->id.volatile_id, open);
+  return true;
+}
+
+std::shared_ptr<Open> Session::find_open(const smb::FileId& id) const {
+  const auto found = opens_.find(id.volatile_id);
+  if (found == opens_.end() || found->second->id != id) return nullptr;
+  return found->second;
+}
+
+std::shared_ptr<Open> Session::take_open(const smb::FileId& id) {
+  auto open = find_open(id);
+  if (open != nullptr) opens_.erase(id.volatile_id);
+  return open;
+}
+
+}  // namespace kyanite::drive

@@ -1,0 +1,136 @@
+// TREE_CONNECT and TREE_DISCONNECT, and what needs a tree.
+#include <gtest/gtest.h>
+
+#include "drive/test_support.h"
+#include "smb/session.h"
+
+namespace kyanite::drive {
+namespace {
+
+using smb::Command;
+using smb::Status;
+
+class Trees : public testing::Test {
+ protected:
+  Trees() { client.come_in(); }
+  Status connect(std::string path) { return client.connect(std::move(path))->status(); }
+  Status disconnect() {
+    return client.ask(Command::kTreeDisconnect, smb::TreeDisconnectRequest())->status();
+  }
+  TestWorld world;
+  TestClient client{world};
+};
+
+TEST_F(Trees, SharesAreConnectedByAnyServerNameAndCase) {
+  for (const char* path : {"\\\\server\\data", "\\\\10.0.0.1\\DATA", "\\\\\\Data"}) {
+    const auto answer = client.connect(path);
+    ASSERT_EQ(answer->status(), Status::kSuccess) << path;
+    const auto reply = answer->body<smb::TreeConnectReply>();
+    EXPECT_EQ(reply.type, smb::ShareType::kDisk);
+    EXPECT_EQ(reply.maximal_access, 0x001F01FFu);
+    EXPECT_NE(answer->header.tree_id, 0u);
+  }
+  EXPECT_EQ(world.drive.metrics.trees, 3u);
+}
+
+TEST_F(Trees, OthersAreBadNames) {
+  for (const char* path : {"\\\\server\\nope", "\\\\server\\", "\\\\server", "data", "",
+                           "\\server\\data", "\\\\server\\data\\below", "\\\\server\\data$"}) {
+    EXPECT_EQ(connect(path), Status::kBadNetworkName) << path;
+  }
+  EXPECT_EQ(world.drive.metrics.trees, 0u);
+}
+
+TEST_F(Trees, FailuresOfTheStoreAreTold) {
+  world.shares.failure = store::Error::kIo;
+  EXPECT_EQ(connect("\\\\s\\data"), Status::kInternalError);
+  world.shares.failure = store::Error::kTimeout;
+  EXPECT_EQ(connect("\\\\s\\data"), Status::kIoTimeout);
+}
+
+TEST_F(Trees, IpcHasNoPipes) {
+  const auto answer = client.connect("\\\\s\\IPC$");
+  ASSERT_EQ(answer->status(), Status::kSuccess);
+  EXPECT_EQ(answer->body<smb::TreeConnectReply>().type, smb::ShareType::kPipe);
+  smb::CreateRequest create;
+  create.name = "srvsvc";
+  EXPECT_EQ(client.ask(Command::kCreate, create)->status(), Status::kObjectNameNotFound);
+  EXPECT_EQ(client.ask(Command::kRead, smb::ReadRequest())->status(), Status::kFileClosed);
+  smb::IoctlRequest referral;
+  referral.control = smb::Control::kDfsGetReferrals;
+  EXPECT_EQ(client.ask(Command::kIoctl, referral)->status(), Status::kFsDriverRequired);
+  EXPECT_EQ(disconnect(), Status::kSuccess);
+}
+
+TEST_F(Trees, DisconnectedOnesAreGone) {
+  ASSERT_EQ(connect("\\\\s\\data"), Status::kSuccess);
+  const uint32_t first = client.tree_id;
+  ASSERT_EQ(connect("\\\\s\\data"), Status::kSuccess);
+  EXPECT_NE(client.tree_id, first);
+  EXPECT_EQ(disconnect(), Status::kSuccess);
+  EXPECT_EQ(disconnect(), Status::kNetworkNameDeleted);
+  client.tree_id = first;
+  EXPECT_EQ(disconnect(), Status::kSuccess);
+  client.tree_id = UINT32_MAX;
+  EXPECT_EQ(client.ask(Command::kCreate, smb::CreateRequest())->status(),
+            Status::kNetworkNameDeleted);
+}
+
+TEST_F(Trees, ThereIsALimit) {
+  for (size_t i = 0; i < kMaxTrees; ++i) ASSERT_EQ(connect("\\\\s\\data"), Status::kSuccess);
+  EXPECT_EQ(connect("\\\\s\\data"), Status::kInsufficientResources);
+  EXPECT_EQ(disconnect(), Status::kSuccess);
+  EXPECT_EQ(connect("\\\\s\\data"), Status::kSuccess);
+}
+
+// A share that takes its time.
+TEST_F(Trees, OthersAreServedWhileOneIsLookedUp) {
+  Pending<bool> gate;
+  world.shares.gate = &gate;
+  smb::TreeConnectRequest request;
+  request.path = "\\\\s\\slow";
+  client.give(client.protect({client.message(Command::kTreeConnect, request)}));
+  EXPECT_TRUE(client.take().empty());
+  EXPECT_EQ(client.ask(Command::kEcho, smb::EchoRequest())->status(), Status::kSuccess);
+  gate.set(true);
+  world.loop.run_ready();
+  const auto answer = client.take();
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].status(), Status::kSuccess);
+}
+
+TEST_F(Trees, WhoLogsOffMeanwhileHasNone) {
+  Pending<bool> gate;
+  world.shares.gate = &gate;
+  smb::TreeConnectRequest request;
+  request.path = "\\\\s\\slow";
+  client.give(client.protect({client.message(Command::kTreeConnect, request)}));
+  EXPECT_EQ(client.ask(Command::kLogoff, smb::LogoffRequest())->status(), Status::kSuccess);
+  gate.set(true);
+  world.loop.run_ready();
+  EXPECT_EQ(client.take().at(0).status(), Status::kUserSessionDeleted);
+  EXPECT_EQ(world.drive.metrics.trees, 0u);
+}
+
+TEST_F(Trees, TheEndWaitsForWhatIsServed) {
+  Pending<bool> gate;
+  world.shares.gate = &gate;
+  smb::TreeConnectRequest request;
+  request.path = "\\\\s\\slow";
+  client.give(client.protect({client.message(Command::kTreeConnect, request)}));
+  bool over = false;
+  const auto end = [](TestClient& one, bool& out) -> Detached {
+    co_await one.connection.end(true);
+    out = true;
+  };
+  end(client, over);
+  world.loop.run_ready();
+  EXPECT_FALSE(over);
+  gate.set(true);
+  world.loop.run_ready();
+  EXPECT_TRUE(over);
+  EXPECT_EQ(client.take().size(), 1u);  // Answered all the same.
+}
+
+}  // namespace
+}  // namespace kyanite::drive

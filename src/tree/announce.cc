@@ -1,0 +1,63 @@
+#include "tree/announce.h"
+
+namespace kyanite::tree {
+
+namespace {
+
+ChangedParts name_part(const Entry& entry) {
+  return entry.directory ? kDirectoryNameChanged : kFileNameChanged;
+}
+
+void announce(const Tree& tree, const Place& place, ChangeKind kind, ChangedParts parts) {
+  if (parts == 0) return;
+  tree.open_files->watchers().tell({tree.space, place.ancestors, place.path, kind, parts});
+}
+
+}  // namespace
+
+Place place_at(const Way& way, const Entry& entry) {
+  Place place{way.ancestors(), {}};
+  for (const auto& directory : way.directories)
+    place.path.append(directory.entry->name).append("/");
+  place.path += entry.name;
+  return place;
+}
+
+ChangedParts changed_parts(const Entry& before, const Entry& after) {
+  ChangedParts parts = 0;
+  if (before.smb.attributes != after.smb.attributes) parts |= kAttributesChanged;
+  if (before.content.length != after.content.length) parts |= kSizeChanged;
+  if (before.smb.written != after.smb.written) parts |= kLastWriteChanged;
+  if (before.smb.created != after.smb.created) parts |= kCreationChanged;
+  if (before.smb.permission_key != after.smb.permission_key) parts |= kSecurityChanged;
+  return parts;
+}
+
+void announce_added(const Tree& tree, const Place& place, const Entry& entry) {
+  announce(tree, place, ChangeKind::kAdded, name_part(entry));
+}
+
+void announce_removed(const Tree& tree, const Place& place, const Entry& entry) {
+  announce(tree, place, ChangeKind::kRemoved, name_part(entry));
+}
+
+void announce_changed(const Tree& tree, const Place& place, const Entry& before,
+                      const Entry& after) {
+  announce(tree, place, ChangeKind::kModified, changed_parts(before, after));
+}
+
+void announce_moved(const Tree& tree, const Place& from, const Place& to, const Entry& entry) {
+  const bool stays = from.ancestors == to.ancestors;
+  const ChangedParts name = name_part(entry);
+  std::vector<TreeChange> changes{{tree.space, from.ancestors, from.path,
+                                   stays ? ChangeKind::kRenamedFrom : ChangeKind::kRemoved, name},
+                                  {tree.space, to.ancestors, to.path,
+                                   stays ? ChangeKind::kRenamedTo : ChangeKind::kAdded, name}};
+  // Windows says this of files, and programs have come to expect it.
+  if (!entry.directory)
+    changes.push_back({tree.space, to.ancestors, to.path, ChangeKind::kModified,
+                       kAttributesChanged | kCreationChanged});
+  tree.open_files->watchers().tell_all(changes);
+}
+
+}  // namespace kyanite::tree
