@@ -88,7 +88,7 @@ Task<bool> Connection::receive(Buffer frame) {
   if (!agreement && chain->requests.front().message.header.command != smb::Command::kNegotiate)
     co_return fail("a request before NEGOTIATE");
   if (!co_await verify(*chain)) co_return false;
-  chain->ticket = make_ticket(*chain);
+  chain->weight = make_weight(*chain);
   run(std::move(chain));
   co_return !dropped_;
 }
@@ -151,12 +151,12 @@ bool Connection::take_ids(const Chain& chain) {
 }
 
 // Counts what the requests bring, and the most that their replies may have.
-Load::Ticket Connection::make_ticket(const Chain& chain) {
+Load::Weight Connection::make_weight(const Chain& chain) {
   uint64_t bytes = chain.frame.capacity();
   for (const Incoming& request : chain.requests)
     bytes += std::min<uint64_t>(moved_bytes(request.message.header, request.message.bytes),
                                 kMaxTransferBytes);
-  return Load::Ticket(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
+  return Load::Weight(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
 }
 
 Task<bool> Connection::reserve(size_t frame_bytes) {

@@ -110,7 +110,7 @@ class Connection {
   Task<bool> verify(Chain& chain);
   bool answer_hello(std::string_view frame);
   bool take_ids(const Chain& chain);
-  Load::Ticket make_ticket(const Chain& chain);
+  Load::Weight make_weight(const Chain& chain);
   bool fail(std::string_view why);
   void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
 

@@ -178,7 +178,7 @@ void Connection::send_interim(Exchange& exchange) {
   out.sealed_by = chain.sealed_by;
   out.messages.push_back({smb::encode(header, smb::ErrorReply()), {}, nullptr});
   sender_.send(std::move(out));
-  chain.ticket.rest(chain.frame.capacity());
+  chain.weight.rest(chain.frame.capacity());
 }
 
 void Connection::send_replies(Chain& chain, bool last) {
@@ -186,7 +186,7 @@ void Connection::send_replies(Chain& chain, bool last) {
   OutgoingFrame out;
   out.messages = std::exchange(chain.replies, {});
   out.sealed_by = chain.sealed_by;
-  if (last) out.ticket = std::move(chain.ticket);
+  if (last) out.weight = std::move(chain.weight);
   sender_.send(std::move(out));
 }
 
