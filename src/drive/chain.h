@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,21 +83,29 @@ struct Incoming {
 struct Outgoing {
   std::string message;
   std::vector<os::Bytes> data;
-  std::shared_ptr<Session> signed_by;  // Null: not signed.
+  std::shared_ptr<Channel> signed_by;  // Null: not signed, or signed already.
 };
 
 // A frame to be sent.
 struct OutgoingFrame {
   std::vector<Outgoing> messages;
-  std::shared_ptr<Session> sealed_by;  // Null: not encrypted.
+  std::shared_ptr<Channel> sealed_by;  // Null: not encrypted.
   Load::Weight weight;
 };
 
 struct Chain {
   Buffer frame;
   std::vector<Incoming> requests;
-  std::shared_ptr<Session> sealed_by;  // Null: it was not encrypted.
+  std::shared_ptr<Channel> sealed_by;  // Null: it was not encrypted.
   Load::Weight weight;
+
+  // Of a chain that came to a further connection of its session and is served at home.
+  struct Origin {
+    std::shared_ptr<Mailbox> connection;
+    std::shared_ptr<Channel> channel;
+    uint64_t number = 0;  // Among those that are away from there.
+  };
+  std::optional<Origin> origin;
 
   // What related messages take over from those before.
   std::shared_ptr<Session> session;
