@@ -115,6 +115,17 @@ void append(store::Commit& commit, const Place& place, Content& content, Pieces 
 Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
                                     Content& content, uint64_t offset, uint64_t length,
                                     const Pieces& pieces);
+// One of several changes of sparse content: [offset, end) is replaced by pieces (with absolute
+// offsets, ascending, within it), and by zeros where there are none.
+struct Edit {
+  uint64_t offset = 0;
+  uint64_t end = 0;
+  Pieces pieces;
+};
+// The same for any number of them, in order: a later one wins. Several calls for one commit would
+// not see what the others write, so whatever changes together is one call.
+Task<store::Result<void>> edit(store::Store& store, store::Commit& commit, const Place& place,
+                               Content& content, const std::vector<Edit>& edits);
 // The same pieces under a new id. kConflict when `head`, which names the content, has changed since
 // it was read.
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,

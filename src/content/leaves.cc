@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/random.h"
@@ -127,38 +128,33 @@ void append(store::Commit& commit, const Place& place, Content& content, Pieces 
 
 namespace {
 
-struct GridLeaf {
-  uint64_t start = 0;
-  store::RecordPtr record;  // null: zeros so far
-};
+// Leaves by where they begin; null: zeros so far.
+using GridLeaves = std::map<uint64_t, store::RecordPtr>;
 
-// The leaves that a write to [offset, end) touches. A clear only looks at those that exist, however
+// Adds the leaves that an edit touches. One that only clears looks at those that exist, however
 // large its range.
-Task<store::Result<std::vector<GridLeaf>>> touched_leaves(store::Store& store, const Place& place,
-                                                          uint64_t content_id, uint64_t offset,
-                                                          uint64_t end, bool clear) {
-  std::vector<GridLeaf> leaves;
-  const uint64_t first = offset / kGridBytes * kGridBytes;
-  if (!clear) {
-    for (uint64_t start = first; start < end; start += kGridBytes) {
+Task<store::Result<void>> add_touched(store::Store& store, const Place& place, uint64_t content_id,
+                                      const Edit& edit, GridLeaves& leaves) {
+  const uint64_t first = edit.offset / kGridBytes * kGridBytes;
+  if (!edit.pieces.empty()) {
+    for (uint64_t start = first; start < edit.end; start += kGridBytes) {
+      if (leaves.contains(start)) continue;
       auto record = co_await store.get(leaf_key(place, content_id, start));
       if (!record) co_return record.error();
-      leaves.push_back({start, std::move(*record)});
+      leaves.emplace(start, std::move(*record));
     }
-    co_return std::move(leaves);
+    co_return {};
   }
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     const uint64_t start = leaf_mark(cursor.key());
-    if (start >= end) return false;
+    if (start >= edit.end) return false;
     auto record = cursor.record();
     if (!record) return record.error();
-    leaves.push_back({start, std::move(*record)});
+    leaves.emplace(start, std::move(*record));
     return true;
   };
-  const uint64_t most = (end - first) / kGridBytes + 1;
-  auto done = co_await see_leaves(store, place, content_id, first, most, see, {});
-  if (!done) co_return done.error();
-  co_return std::move(leaves);
+  const uint64_t most = (edit.end - first) / kGridBytes + 1;
+  co_return co_await see_leaves(store, place, content_id, first, most, see, {});
 }
 
 size_t inline_bytes_of(const Pieces& pieces) {
@@ -209,42 +205,68 @@ void join_neighbours(Pieces& pieces) {
 
 }  // namespace
 
-Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
-                                    Content& content, uint64_t offset, uint64_t length,
-                                    const Pieces& pieces) {
-  CHECK(content.sparse && offset + length <= content.length);
-  if (content.id == 0) {
-    if (pieces.empty()) co_return {};
-    content.id = new_content_id();
+namespace {
+
+// The pieces of one leaf after all edits.
+store::Result<Pieces> edited(uint64_t start, const store::RecordPtr& record,
+                             const std::vector<Edit>& edits) {
+  Pieces pieces;
+  if (record != nullptr) {
+    auto decoded = decode_pieces(*record);
+    if (!decoded) return store::Error::kCorrupt;
+    pieces = std::move(*decoded);
   }
-  const uint64_t end = offset + length;
-  auto leaves = co_await touched_leaves(store, place, content.id, offset, end, pieces.empty());
-  if (!leaves) co_return leaves.error();
-  for (const auto& leaf : *leaves) {
-    Pieces before;
-    if (leaf.record != nullptr) {
-      auto decoded = decode_pieces(*leaf.record);
-      if (!decoded) co_return store::Error::kCorrupt;
-      before = std::move(*decoded);
-    }
-    const uint64_t from = std::max(leaf.start, offset);
-    const uint64_t to = std::min(leaf.start + kGridBytes, end);
+  for (const Edit& each : edits) {
+    const uint64_t from = std::max(start, each.offset);
+    const uint64_t to = std::min(start + kGridBytes, each.end);
+    if (from >= to) continue;
     Pieces fresh;
-    for (const auto& piece : pieces) {
+    for (const auto& piece : each.pieces) {
       if (piece.offset < to && piece.end() > from) fresh.push_back(piece.part(from, to));
     }
-    Pieces after = edit_leaf(before, from, to, fresh);
-    if (inline_bytes_of(after) > kInlineBytesPerGridLeaf) {
-      if (auto moved = co_await move_to_runs(store, after); !moved) co_return moved.error();
+    pieces = edit_leaf(pieces, from, to, fresh);
+  }
+  return pieces;
+}
+
+}  // namespace
+
+Task<store::Result<void>> edit(store::Store& store, store::Commit& commit, const Place& place,
+                               Content& content, const std::vector<Edit>& edits) {
+  CHECK(content.sparse);
+  const bool writes = std::any_of(edits.begin(), edits.end(),
+                                  [](const Edit& each) { return !each.pieces.empty(); });
+  if (content.id == 0) {
+    if (!writes) co_return {};
+    content.id = new_content_id();
+  }
+  GridLeaves leaves;
+  for (const Edit& each : edits) {
+    CHECK(each.offset <= each.end && each.end <= content.length);
+    auto added = co_await add_touched(store, place, content.id, each, leaves);
+    if (!added) co_return added.error();
+  }
+  for (const auto& [start, record] : leaves) {
+    auto after = edited(start, record, edits);
+    if (!after) co_return after.error();
+    if (inline_bytes_of(*after) > kInlineBytesPerGridLeaf) {
+      if (auto moved = co_await move_to_runs(store, *after); !moved) co_return moved.error();
     }
-    join_neighbours(after);
-    if (!after.empty()) {
-      put_leaf(commit, leaf_key(place, content.id, leaf.start), after);
-    } else if (leaf.record != nullptr) {
-      commit.remove(leaf_key(place, content.id, leaf.start));
+    join_neighbours(*after);
+    if (!after->empty()) {
+      put_leaf(commit, leaf_key(place, content.id, start), *after);
+    } else if (record != nullptr) {
+      commit.remove(leaf_key(place, content.id, start));
     }
   }
   co_return {};
+}
+
+Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
+                                    Content& content, uint64_t offset, uint64_t length,
+                                    const Pieces& pieces) {
+  const std::vector<Edit> edits(1, Edit{offset, offset + length, pieces});
+  co_return co_await edit(store, commit, place, content, edits);
 }
 
 namespace {

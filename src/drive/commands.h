@@ -28,7 +28,15 @@ Task<Reply> session_setup(Exchange& exchange);
 Task<Reply> logoff(Exchange& exchange);
 Task<Reply> tree_connect(Exchange& exchange);
 Task<Reply> tree_disconnect(Exchange& exchange);
+Task<Reply> create(Exchange& exchange);
+Task<Reply> close(Exchange& exchange);
+Task<Reply> flush(Exchange& exchange);
+Task<Reply> read(Exchange& exchange);
+Task<Reply> write(Exchange& exchange);
 Task<Reply> ioctl(Exchange& exchange);
+Task<Reply> query_directory(Exchange& exchange);
+Task<Reply> query_info(Exchange& exchange);
+Task<Reply> set_info(Exchange& exchange);
 Task<Reply> echo(Exchange& exchange);
 
 }  // namespace kyanite::drive

@@ -33,6 +33,9 @@ struct Drive {
   Sessions sessions;
   LogonBrake brake;
   Metrics metrics;
+
+  // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
+  int64_t write_behind_ticks = kTicksPerSecond;
 };
 
 }  // namespace kyanite::drive

@@ -2,6 +2,7 @@
 #include "smb/ioctl.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
+#include "drive/file_controls.h"
 #include "drive/negotiation.h"
 #include "smb/query.h"
 
@@ -44,8 +45,20 @@ Task<Reply> ioctl(Exchange& exchange) {
   if (request->control == smb::Control::kValidateNegotiate)
     co_return validate_negotiate(exchange, *request);
   const smb::Status refusal = smb::refusal_of(request->control);
-  co_return refuse(exchange,
-                   refusal == smb::Status::kSuccess ? smb::Status::kNotSupported : refusal);
+  if (refusal != smb::Status::kSuccess) co_return refuse(exchange, refusal);
+  // Connections are not bound together, so there is nothing to choose from.
+  if (request->control == smb::Control::kQueryNetworkInterfaces)
+    co_return refuse(exchange, smb::Status::kNotSupported);
+  const smb::FileId file = exchange.file(request->file);
+  const auto open = exchange.session->find_open(file);
+  if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
+  const ControlOutput output = co_await file_control(exchange, *open, *request);
+  if (!output.has_body) co_return refuse(exchange, output.status);
+  smb::IoctlReply body;
+  body.control = request->control;
+  body.file = file;
+  body.output = output.bytes;
+  co_return reply(exchange, body, output.status);
 }
 
 }  // namespace kyanite::drive

@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/task.h"
 #include "smb/create.h"
+#include "smb/wildcard.h"
+#include "tree/directory_cursor.h"
 #include "tree/open_files.h"
+#include "tree/opened.h"
 
 namespace kyanite::drive {
 
@@ -15,10 +20,33 @@ struct TreeConnect;
 class Connection;
 class Session;
 
+// How far a client has read a directory.
+struct Listing {
+  std::optional<smb::Wildcard> pattern;  // Nothing until the first question.
+  std::string prefix;                    // With which all names begin that it can match, folded.
+  size_t dots = 0;                       // How many of "." and ".." are told.
+  bool told_any = false;
+  tree::DirectoryCursor cursor;
+
+  void restart() {
+    dots = 0;
+    cursor.restart();
+  }
+};
+
 struct Open {
   smb::FileId id;
   std::shared_ptr<TreeConnect> tree;
-  tree::HandleId handle = 0;
+  tree::Opened file;
+  uint32_t access = 0;  // granted
+  uint32_t options = 0;
+  uint64_t allocation = 0;  // What it asked to be set aside.
+  uint64_t position = 0;    // Kept for clients, used by nobody.
+  uint32_t mode = 0;        // likewise
+  Listing listing;
+
+  bool has(uint32_t rights) const { return (access & rights) == rights; }
+  bool has_any(uint32_t rights) const { return (access & rights) != 0; }
 };
 
 // Why opens end that nobody closed.

@@ -29,7 +29,8 @@ constexpr int64_t kMaxSecondsPerChange = 600;
 // Changes the file while it still waits for this copy; false when it no longer does.
 // `edit(Entry&, store::Commit&) -> Task<store::Result<void>>` may be called again after a conflict.
 template <class Edit>
-Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& copy, Edit edit) {
+Task<store::Result<bool>> change_pending(Context& context, tree::Usage& usage,
+                                         const PendingCopy& copy, Edit edit) {
   // The note has the row of the entry, which keeps its place while the copy is pending.
   tree::Found found;
   found.parent = read_be64(copy.object.data());
@@ -46,7 +47,7 @@ Task<store::Result<bool>> change_pending(Context& context, const PendingCopy& co
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
-    tree::TreeCommit commit(attempt, copy.space);
+    tree::TreeCommit commit(attempt, copy.space, &usage);
     auto done = co_await commit.begin();
     if (done) done = co_await edit(*entry, attempt.commit);
     if (done) {
@@ -74,7 +75,7 @@ Task<store::Result<bool>> PendingFiles::progress(Context& context, const Pending
     file.copy.copied = copied;
     co_return store::Result<void>();
   };
-  co_return co_await change_pending(context, copy, edit);
+  co_return co_await change_pending(context, usage_, copy, edit);
 }
 
 Task<store::Result<bool>> PendingFiles::complete(Context& context, const PendingCopy& copy,
@@ -91,7 +92,7 @@ Task<store::Result<bool>> PendingFiles::complete(Context& context, const Pending
     co_return co_await content::overwrite(context.store, commit, place, file.content, 0, length,
                                           pieces);
   };
-  co_return co_await change_pending(context, copy, edit);
+  co_return co_await change_pending(context, usage_, copy, edit);
 }
 
 Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy& copy,
@@ -104,7 +105,7 @@ Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy
     file.copy.status_description = why;
     co_return store::Result<void>();
   };
-  co_return co_await change_pending(context, copy, edit);
+  co_return co_await change_pending(context, usage_, copy, edit);
 }
 
 Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const Path& path,

@@ -5,17 +5,23 @@
 
 #include "base/task.h"
 #include "transfer/pending_copy.h"
+#include "tree/usage.h"
 
 namespace kyanite::file {
 
 class PendingFiles final : public transfer::CopyDestinations {
  public:
+  explicit PendingFiles(tree::Usage& usage) : usage_(usage) {}
+
   Task<store::Result<bool>> progress(service::Context& context, const transfer::PendingCopy& copy,
                                      uint64_t copied) const override;
   Task<store::Result<bool>> complete(service::Context& context, const transfer::PendingCopy& copy,
                                      const content::Pieces& pieces, uint64_t length) const override;
   Task<store::Result<bool>> fail(service::Context& context, const transfer::PendingCopy& copy,
                                  const std::string& why) const override;
+
+ private:
+  tree::Usage& usage_;
 };
 
 }  // namespace kyanite::file

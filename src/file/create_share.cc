@@ -1,5 +1,6 @@
 // Create Share: PUT /{share}?restype=share
 #include "file/handlers.h"
+#include "file/service.h"
 #include "file/share.h"
 #include "file/share_properties.h"
 #include "headers/changed.h"
@@ -11,10 +12,11 @@ Outcome create_share(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto properties = decode_new_share(call);
   if (!properties) co_return properties.error();
+  store::SpaceId space = 0;
   auto make = [&](std::optional<Share>& share) -> wire::Result<Time> {
     if (share) return wire::Error(wire::Code::kShareAlreadyExists);
     share.emplace();
-    share->space = lifetime::new_space();
+    space = share->space = lifetime::new_space();
     share->created = call.now;
     share->changed = call.now;
     share->properties = *properties;
@@ -23,6 +25,7 @@ Outcome create_share(service::Call& call) {
   auto changed = co_await lifetime::create_named<Share>(
       call, lifetime::kShareGraves, share_key(call), wire::Code::kShareBeingDeleted, make);
   if (!changed) co_return changed.error();
+  usage(call).begin(space);
   http::Reply reply(201);
   headers::encode_changed(reply, *changed);
   co_return reply;

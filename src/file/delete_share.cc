@@ -11,9 +11,11 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "file/handlers.h"
+#include "file/refusals.h"
 #include "file/service.h"
 #include "file/share.h"
 #include "lifetime/deleted.h"
+#include "tree/drafts.h"
 
 namespace kyanite::file {
 
@@ -117,6 +119,9 @@ Task<wire::Result<store::SpaceId>> delete_whole(Call& call,
     if (auto noted = co_await note_deletion(call, share.space); !noted) co_return noted.error();
     if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
   }
+  // What clients have written is part of what may be restored.
+  auto settled = co_await open_files(call).drafts().settle_share(share.space);
+  if (!settled) co_return refusal(settled.error());
   commit.expect(key, loaded->record);
   commit.remove(key);
   lifetime::leave_remains(call, lifetime::kShareGraves, share, call.settings().share_retention_days,
@@ -148,6 +153,8 @@ Outcome delete_share(Call& call) {
   auto deleted = co_await store::transact(call, share_key(call), decide);
   if (!deleted) co_return deleted.error();
   open_files(call).force_close_share(*deleted);
+  open_files(call).drafts().discard_share(*deleted);
+  usage(call).forget(*deleted);
   co_return http::Reply(202);
 }
 

@@ -1,6 +1,9 @@
 // Get Share Stats: GET /{share}?restype=share&comp=stats
 #include "file/handlers.h"
+#include "file/refusals.h"
+#include "file/service.h"
 #include "file/share.h"
+#include "tree/drafts.h"
 #include "wire/xml.h"
 
 namespace kyanite::file {
@@ -11,7 +14,7 @@ namespace {
 constexpr wire::Version kUsageInBytes{20181109};
 
 // The lengths of all files. Every entry is looked at.
-Task<store::Result<uint64_t>> usage(service::Call& call, store::SpaceId space) {
+Task<store::Result<uint64_t>> count_bytes(service::Call& call, store::SpaceId space) {
   uint64_t bytes = 0;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     auto value = cursor.value();
@@ -33,7 +36,9 @@ Outcome get_share_stats(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
-  auto bytes = co_await usage(call, (*share)->space);
+  auto settled = co_await open_files(call).drafts().settle_share((*share)->space);
+  if (!settled) co_return refusal(settled.error());
+  auto bytes = co_await count_bytes(call, (*share)->space);
   if (!bytes) co_return service::storage_error(bytes.error());
   wire::XmlWriter xml;
   xml.open("ShareStats");

@@ -8,9 +8,11 @@
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/permissions.h"
+#include "file/refusals.h"
 #include "file/versions.h"
 #include "transfer/document.h"
 #include "transfer/listing.h"
+#include "tree/drafts.h"
 #include "tree/shown_entries.h"
 #include "wire/date.h"
 #include "wire/query.h"
@@ -154,6 +156,12 @@ Outcome list_directory(Call& call) {
   if (!is_valid_utf8(page->prefix)) co_return wire::invalid_query("prefix", page->prefix);
   auto located = co_await read_directory(call);
   if (!located) co_return located.error();
+  // The lengths of files that clients are writing to.
+  const Tree& tree = located->tree;
+  if (!tree.shown && tree.open_files->drafts().any()) {
+    auto settled = co_await tree.open_files->drafts().settle_share(tree.space);
+    if (!settled) co_return refusal(settled.error());
+  }
   auto list =
       std::make_unique<const EntryList>(call, std::move(*page), *shows, std::move(*located));
   co_return co_await transfer::reply_with_document(call, std::move(list));

@@ -64,8 +64,14 @@ wire::Error Told::operator()(Reason reason) const {
     case Reason::kIntoItself:
     case Reason::kBadPermissionKey:
       return Code::kInvalidHeaderValue;
+    case Reason::kQuotaExceeded:
+      return Code::kShareSizeLimitReached;
     case Reason::kOwn:
       break;  // Told by who knows it.
+    case Reason::kNotDirectory:
+    case Reason::kTooLarge:
+    case Reason::kShownOnly:
+      break;  // Of handles, which REST has none of.
   }
   CHECK(false);
 }

@@ -20,6 +20,10 @@ OpenFiles& open_files(const Call& call) {
   return static_cast<const FileService&>(*call.service).open_files();
 }
 
+tree::Usage& usage(const Call& call) {
+  return static_cast<const FileService&>(*call.service).usage();
+}
+
 std::span<const service::Operation> FileService::operations() const { return file::operations(); }
 
 wire::Result<void> FileService::address(Call& call, std::string_view path) const {
@@ -58,6 +62,7 @@ Task<wire::Result<transfer::SourceObject>> FileService::source(Call& call) const
 
 std::vector<jobs::Job> FileService::make_jobs(service::Context& context) const {
   constexpr int64_t kFormerRestSeconds = 10;
+  constexpr int64_t kUsageRestSeconds = 10;
   std::vector<jobs::Job> jobs;
   jobs.push_back(copy_runner_.resume_job("file-copies", context));
   jobs.push_back(lifetime::end_deletions_job<Share>("deleted-shares", lifetime::kShareGraves));
@@ -65,6 +70,14 @@ std::vector<jobs::Job> FileService::make_jobs(service::Context& context) const {
   jobs.push_back({"former-states", kFormerRestSeconds, {}, [](jobs::Step& step) {
                     return lifetime::walk_spaces<Share>(step, lifetime::kSharesFamily,
                                                         tree::remove_unseen_states);
+                  }});
+  jobs.push_back({"share-usage", kUsageRestSeconds, {}, [this](jobs::Step& step) {
+                    const lifetime::VisitSpace count = [this](jobs::Step& at, std::string name,
+                                                              store::SpaceId space,
+                                                              std::string& key) {
+                      return usage_.count(at, std::move(name), space, key);
+                    };
+                    return lifetime::walk_spaces<Share>(step, lifetime::kSharesFamily, count);
                   }});
   jobs.push_back(lifetime::clear_graves_job<Share>("dead-file-contents", lifetime::kSharesFamily));
   return jobs;

@@ -6,6 +6,7 @@
 #include "service/service.h"
 #include "transfer/source_object.h"
 #include "tree/open_files.h"
+#include "tree/usage.h"
 
 namespace kyanite::file {
 
@@ -22,15 +23,18 @@ class FileService final : public service::Service, public transfer::Sources {
   std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   OpenFiles& open_files() const { return open_files_; }
+  tree::Usage& usage() const { return usage_; }
   transfer::CopyRunner& copy_runner() const { return copy_runner_; }
 
  private:
   mutable OpenFiles open_files_;
-  const PendingFiles pending_files_{};
+  mutable tree::Usage usage_;
+  const PendingFiles pending_files_{usage_};
   mutable transfer::CopyRunner copy_runner_{pending_files_, lifetime::kPendingFileCopiesFamily};
 };
 
-// The open-file table of the service that serves the call.
+// The open-file table of the service that serves the call, and what it knows of sizes.
 OpenFiles& open_files(const service::Call& call);
+tree::Usage& usage(const service::Call& call);
 
 }  // namespace kyanite::file

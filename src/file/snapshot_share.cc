@@ -5,8 +5,11 @@
 #include <algorithm>
 
 #include "file/handlers.h"
+#include "file/refusals.h"
+#include "file/service.h"
 #include "file/share.h"
 #include "headers/changed.h"
+#include "tree/drafts.h"
 #include "wire/date.h"
 
 namespace kyanite::file {
@@ -38,6 +41,9 @@ Task<wire::Result<Taken>> take_snapshot(Call& call, const headers::Metadata& met
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto space = (*share)->space;
+  // What clients have written before is shown.
+  auto settled = co_await open_files(call).drafts().settle_share(space);
+  if (!settled) co_return refusal(settled.error());
   auto state = co_await load_for_snapshots(call, space);
   if (!state) co_return state.error();
   ShareState& next = *state->value;

@@ -28,10 +28,11 @@ Time instant_of(const store::View::Cursor& cursor) {
 }  // namespace
 
 DriveShares::DriveShares(const auth::Accounts& accounts, SmbRules rules,
-                         tree::OpenFiles& open_files)
+                         tree::OpenFiles& open_files, tree::Usage& usage)
     : passwords_(auth::ntlm::account_passwords(accounts)),
       rules_(std::move(rules)),
-      open_files_(open_files) {}
+      open_files_(open_files),
+      usage_(usage) {}
 
 std::span<const std::string> DriveShares::passwords(std::string_view account) const {
   return passwords_(account);
@@ -57,6 +58,8 @@ Task<Result<std::optional<drive::Share>, store::Error>> DriveShares::find(store:
   share.name = stored_name;
   share.tree = {found->value->space, found->value->created, &open_files_};
   share.quota_bytes = found->value->properties.quota_gib * kGiB;
+  share.tree.usage = &usage_;
+  if (share.quota_bytes != 0) share.tree.quota = share.quota_bytes;
   co_return std::optional<drive::Share>(std::move(share));
 }
 

@@ -15,7 +15,8 @@ namespace kyanite::server {
 class DriveShares final : public drive::Shares {
  public:
   // `open_files` is that of the File service, and outlives this.
-  DriveShares(const auth::Accounts& accounts, SmbRules rules, tree::OpenFiles& open_files);
+  DriveShares(const auth::Accounts& accounts, SmbRules rules, tree::OpenFiles& open_files,
+              tree::Usage& usage);
 
   std::span<const std::string> passwords(std::string_view account) const override;
   drive::AccountRules rules(std::string_view account) const override;
@@ -33,6 +34,7 @@ class DriveShares final : public drive::Shares {
   const auth::ntlm::Passwords passwords_;
   const SmbRules rules_;
   tree::OpenFiles& open_files_;
+  tree::Usage& usage_;
 };
 
 }  // namespace kyanite::server

@@ -29,6 +29,7 @@
 #include "server/settings.h"
 #include "server/start_text.h"
 #include "table/service.h"
+#include "tree/draft_keeper.h"
 
 namespace kyanite::server {
 
@@ -66,22 +67,29 @@ struct Hosted {
 
 // The SMB server, on the files of the File service.
 struct HostedDrive {
-  HostedDrive(const Settings& settings, service::Context& context, tree::OpenFiles& open_files)
-      : shares(context.accounts, settings.smb_rules, open_files),
+  HostedDrive(const Settings& settings, service::Context& context, const file::FileService& files)
+      : shares(context.accounts, settings.smb_rules, files.open_files(), files.usage()),
         drive(context.store, context.locks, context.workers, context.clock, shares),
-        protocol(drive) {}
+        protocol(drive),
+        keeper(files.open_files().drafts(), context.clock, write_behind(settings)) {
+    drive.write_behind_ticks = write_behind(settings);
+  }
+  static int64_t write_behind(const Settings& settings) {
+    return int64_t{settings.options.smb_write_behind_ms} * (kTicksPerSecond / 1000);
+  }
 
   DriveShares shares;
   drive::Drive drive;
   drive::SmbProtocol protocol;
+  const tree::DraftKeeper keeper;
 };
 
-tree::OpenFiles& open_files_of(const std::vector<std::unique_ptr<Hosted>>& hosted) {
+const file::FileService& file_service_of(const std::vector<std::unique_ptr<Hosted>>& hosted) {
   const auto found = std::find_if(hosted.begin(), hosted.end(), [](const auto& each) {
     return each->listener == Listener::kFile;
   });
   CHECK(found != hosted.end());
-  return static_cast<const file::FileService&>(*(*found)->service).open_files();
+  return static_cast<const file::FileService&>(*(*found)->service);
 }
 
 // Of the descriptors that the process may have, the engine's are not for connections.
@@ -226,7 +234,7 @@ int run(const Settings& settings) {
   }
   const auto schedule = make_schedule(context, hosted);
   std::optional<HostedDrive> smb;
-  if (options.smb) smb.emplace(settings, context, open_files_of(hosted));
+  if (options.smb) smb.emplace(settings, context, file_service_of(hosted));
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(

@@ -102,6 +102,15 @@ Outcome set_threads(Options& options, std::string_view value) {
   return {};
 }
 
+Outcome set_smb_write_behind(Options& options, std::string_view value) {
+  constexpr uint64_t kMost = 60'000;
+  const auto milliseconds = parse_uint(value);
+  if (!milliseconds || *milliseconds > kMost)
+    return std::string("wants a number of milliseconds up to 60000");
+  options.smb_write_behind_ms = static_cast<uint32_t>(*milliseconds);
+  return {};
+}
+
 Outcome accept_loose(Options& options, std::string_view) {
   options.without_effect.emplace_back("--loose: what is not supported is refused all the same");
   return {};
@@ -143,6 +152,7 @@ constexpr Flag kFlags[] = {
     {"smbHost", 0, true, set_host<Listener::kSmb>},
     {"smbPort", 0, true, set_port<Listener::kSmb>},
     {"disableSmb", 0, false, set_bool<&Options::smb, false>},
+    {"smbWriteBehind", 0, true, set_smb_write_behind},
     {"webHost", 0, true, set_host<Listener::kWeb>},
     {"webPort", 0, true, set_port<Listener::kWeb>},
     {"adminHost", 0, true, set_host<Listener::kAdmin>},
@@ -317,6 +327,8 @@ Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
   --tableHost HOST --tablePort PORT     Table, port 10002
   --fileHost HOST  --filePort PORT      File over REST, port 10003
   --smbHost HOST   --smbPort PORT       File over SMB, port 10445; --disableSmb: not served
+  --smbWriteBehind MS                   what is written over SMB is durable after MS milliseconds
+                                        at the latest (1000), or with 0 before it is acknowledged
   --webHost HOST   --webPort PORT       static websites, port 10080; only if one is given
   --adminHost HOST --adminPort PORT     /healthz and /metrics, port 10010
   --blobKeepAliveTimeout S              close idle connections after S seconds;

@@ -49,11 +49,12 @@ struct Options {
   std::string key_file;
   std::string cert_password;
   bool oauth = false;
-  bool product_style_url = true;   // The account may be the first label of the host name.
-  bool copy_from_private = false;  // Copies may read from private addresses.
-  bool smb = true;                 // Shares are served over SMB, too.
-  bool silent = false;             // Neither start-up text nor request log on the console.
-  std::string debug_file;          // Empty: no debug log.
+  bool product_style_url = true;        // The account may be the first label of the host name.
+  bool copy_from_private = false;       // Copies may read from private addresses.
+  bool smb = true;                      // Shares are served over SMB, too.
+  uint32_t smb_write_behind_ms = 1000;  // For how long what is written over SMB may not be durable.
+  bool silent = false;                  // Neither start-up text nor request log on the console.
+  std::string debug_file;               // Empty: no debug log.
   // Account settings by name, for all accounts; see server/account_settings.h.
   std::vector<std::pair<std::string, std::string>> account_settings;
   int threads = 0;  // Event loops; 0: one per core.

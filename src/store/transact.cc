@@ -22,6 +22,7 @@ Result<void> Attempt::begin() {
   if (number_ == kMaxTries) return Error::kBusy;
   if (number_++ > 0) occasion_.move_on();
   commit = {};
+  effects_.clear();
   return {};
 }
 

@@ -14,6 +14,7 @@
 // is written, but for a conflict that `decide` itself met, which makes it decide again.
 #pragma once
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -58,11 +59,18 @@ class Attempt {
   // kTimeout when the deadline was over first.
   Task<Result<void>> wait_for(std::vector<Key> keys);
 
+  // Once the commit of this attempt is done, and only then, this happens: something in memory
+  // learns of it. Must not wait.
+  void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
+
   // For transact().
   // Begins the next one. kTimeout, or kBusy when there were too many.
   Result<void> begin();
   // Lets go of what the last one held.
   void end() { turns_.clear(); }
+  void committed() {
+    for (const auto& effect : effects_) effect();
+  }
   // After many conflicts others have their turn before the next.
   bool is_contended() const { return number_ >= kContendedTries; }
 
@@ -70,6 +78,7 @@ class Attempt {
   Occasion& occasion_;
   int number_ = 0;
   std::vector<KeyedLocks::Turn> turns_;
+  std::vector<std::function<void()>> effects_;
 };
 
 // Says in the log for whom a commit failed, where that is the server's fault.
@@ -91,6 +100,7 @@ auto transact(Occasion& occasion, Decide decide) -> decltype(decide(std::declval
     }
     if (attempt.commit.writes.empty()) co_return std::move(decided);
     auto done = co_await occasion.store().commit(std::move(attempt.commit));
+    if (done) attempt.committed();
     attempt.end();
     if (done) co_return std::move(decided);
     if (done.error() != Error::kConflict) {

@@ -35,9 +35,15 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
   auto located = co_await locate(occasion, tree, path, rules.kind);
   if (!located) co_return located.error();
   // What a snapshot shows nobody has open.
-  if (!tree.shown) {
-    auto admitted = co_await tree.open_files->admit_reader(located->key(), rules.operation);
+  while (!tree.shown) {
+    const FileKey key = located->key();
+    auto admitted = co_await tree.open_files->admit_reader(key, rules.operation);
     if (!admitted) co_return admitted.error();
+    if (tree.open_files->idle()) break;
+    // Clients may have given back only now what they had written.
+    located = co_await locate(occasion, tree, path, rules.kind);
+    if (!located) co_return located.error();
+    if (located->key() == key) break;
   }
   if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
     co_return passed.error();
@@ -57,12 +63,14 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     changed = {*located->found.entry, located->found.parent};
     Entry& entry = changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
+    auto room = tree.check_room(located->found.entry->content.length, entry.content.length);
+    if (!room) co_return room.error();
     auto replaced = co_await commit.replace(located->way, &located->found, &entry);
     if (!replaced) co_return Error(replaced.error());
     co_return Result<void>();
@@ -73,13 +81,13 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
 
 // --- Creation ---
 
-namespace {
-
 EntryId new_id() {
   while (true) {
     if (const EntryId id = random_u64(); id != kRootId) return id;
   }
 }
+
+namespace {
 
 // With what it takes over from a file whose place it takes.
 Entry new_entry(const Way& way, const Creation& creation, const Found* before, Time now) {
@@ -87,7 +95,7 @@ Entry new_entry(const Way& way, const Creation& creation, const Found* before, T
   entry.directory = creation.directory;
   if (before == nullptr) {
     entry.name = way.name;
-    entry.id = new_id();
+    entry.id = creation.id != 0 ? creation.id : new_id();
     entry.changed = now;
   } else {
     entry.name = before->entry->name;
@@ -138,12 +146,14 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
       if (auto passed = check_replaced(creation, replaced, occasion.now); !passed)
         co_return passed.error();
     }
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     commit.enter(*way);
     changed = {new_entry(*way, creation, before, occasion.now), way->parent()};
     Entry& entry = changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
+    const uint64_t old = before != nullptr ? before->entry->content.length : 0;
+    if (auto room = tree.check_room(old, entry.content.length); !room) co_return room.error();
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
     co_return Result<void>();

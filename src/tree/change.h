@@ -63,7 +63,9 @@ struct Creation {
   bool may_replace = true;  // Else kMayNotReplace, once nothing else is in the way.
   bool ignores_read_only = false;
   std::optional<std::string> lease_id = {};
+  EntryId id = 0;  // Of a new entry, from new_id(); 0: any.
 };
+EntryId new_id();
 // Gives the new entry, which has its name, id and ETag, everything else, and adds its content to
 // the commit. May be called again after a conflict.
 using Fill = std::function<Task<Result<void>>(Entry& entry, const Way& way, store::Commit& commit)>;

@@ -1,9 +1,11 @@
 // Taking files and directories away: see tree/change.h.
 #include <utility>
+#include <vector>
 
 #include "store/stored.h"
 #include "store/transact.h"
 #include "tree/change.h"
+#include "tree/delete.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -11,26 +13,11 @@ namespace kyanite::tree {
 namespace {
 
 // The entry leaves its place.
-Task<Result<void>> take_away(store::Attempt& attempt, const Located& located) {
-  TreeCommit commit(attempt, located.tree.space);
+Task<Result<void>> take_away(store::Attempt& attempt, const Tree& tree, const Found& found) {
+  TreeCommit commit(attempt, tree.space, tree.usage);
   auto done = co_await commit.begin();
-  if (done) done = co_await commit.replace(located.way, &located.found, nullptr);
+  if (done) done = co_await commit.replace(found.parent, found.folded, &found, nullptr, nullptr);
   if (!done) co_return Error(done.error());
-  co_return Result<void>();
-}
-
-Task<Result<void>> require_empty(store::Occasion& occasion, const Tree& tree, EntryId directory) {
-  bool empty = false;
-  const auto range =
-      store::Range::rows(tree.space, kEntries, kSharePartition, entry_row(directory, {}));
-  const store::Look look = [&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(range);
-    empty = !cursor->valid();
-    return cursor->status();
-  };
-  auto looked = co_await occasion.store().read(look);
-  if (!looked) co_return Error(looked.error());
-  if (!empty) co_return Error(Reason::kNotEmpty);
   co_return Result<void>();
 }
 
@@ -49,7 +36,54 @@ Task<Result<void>> mark(store::Occasion& occasion, Found& found) {
   co_return Result<void>();
 }
 
+// A directory that is empty, and known to be so by this attempt's commit.
+Task<Result<void>> take_empty_away(store::Attempt& attempt, const Tree& tree, Found& found) {
+  store::Occasion& occasion = attempt.occasion();
+  const EntryId id = found.entry->id;
+  // A full directory is refused without being written to.
+  if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
+  if (auto marked = co_await mark(occasion, found); !marked) co_return marked.error();
+  if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
+  co_return co_await take_away(attempt, tree, found);
+}
+
 }  // namespace
+
+Task<Result<void>> require_empty(store::Occasion& occasion, const Tree& tree, EntryId directory) {
+  bool empty = false;
+  const auto range =
+      store::Range::rows(tree.space, kEntries, kSharePartition, entry_row(directory, {}));
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    auto cursor = view.scan(range);
+    empty = !cursor->valid();
+    return cursor->status();
+  };
+  auto looked = co_await occasion.store().read(look);
+  if (!looked) co_return Error(looked.error());
+  if (!empty) co_return Error(Reason::kNotEmpty);
+  co_return Result<void>();
+}
+
+Task<Result<void>> remove_entry(store::Occasion& occasion, const Tree& tree, EntryId parent,
+                                std::string folded, EntryId id) {
+  const auto key = entry_key(tree.space, parent, folded);
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
+    std::vector<store::Key> keys(1, key);
+    if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+      co_return Error(turn.error());
+    auto found = co_await find_child(occasion, tree, parent, folded);
+    if (!found) co_return found.error();
+    if (!*found || (*found)->entry->id != id) co_return Result<void>();
+    if (!(*found)->entry->directory) co_return co_await take_away(attempt, tree, **found);
+    auto taken = co_await take_empty_away(attempt, tree, **found);
+    if (!taken && taken.error() == Error(Reason::kNotEmpty)) {
+      attempt.commit = {};
+      co_return Result<void>();
+    }
+    co_return std::move(taken);
+  };
+  co_return co_await store::transact(occasion, decide);
+}
 
 Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, const Path& path,
                                const std::optional<std::string>& lease_id) {
@@ -69,7 +103,7 @@ Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, cons
     admission = std::move(*admitted);
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
-    co_return co_await take_away(attempt, *located);
+    co_return co_await take_away(attempt, tree, located->found);
   };
   co_return co_await store::transact(occasion, decide);
 }
@@ -85,12 +119,7 @@ Task<Result<void>> delete_directory(store::Occasion& occasion, const Tree& tree,
         co_await tree.open_files->admit(located->key(), concurrency::FileOperation::kDeleteFile);
     if (!admitted) co_return admitted.error();
     admission = std::move(*admitted);
-    const EntryId id = located->found.entry->id;
-    // A full directory is refused without being written to.
-    if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
-    if (auto marked = co_await mark(occasion, located->found); !marked) co_return marked.error();
-    if (auto empty = co_await require_empty(occasion, tree, id); !empty) co_return empty.error();
-    co_return co_await take_away(attempt, *located);
+    co_return co_await take_empty_away(attempt, tree, located->found);
   };
   co_return co_await store::transact(occasion, decide);
 }

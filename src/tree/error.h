@@ -23,13 +23,17 @@ enum class Reason : uint8_t {
   kNoParent,     // A directory on the way is not there, or is a file.
   kNotFound,     // There is nothing at the end of the way, or not what was asked for.
   kExists,       // Something is where something new was to be.
-  kIsDirectory,  // A directory is where a file was to take the place of another.
+  kIsDirectory,   // A directory is where a file was to take the place of another.
+  kNotDirectory,  // A file is where a directory was asked for.
   kIsRoot,       // The root cannot be deleted.
   kNotEmpty,
   kIntoItself,     // A directory cannot be moved below itself.
   kReadOnly,       // The read-only attribute is set.
   kPendingCopy,    // A copy into the file is under way.
   kMayNotReplace,  // The caller may create but not replace.
+  kTooLarge,       // No file is that long.
+  kQuotaExceeded,  // The share has no room for more.
+  kShownOnly,      // What a snapshot shows cannot be changed.
   // Permissions.
   kBadPermission,         // Not a security descriptor.
   kBadPermissionKey,      // Not a key of a permission.

@@ -5,13 +5,16 @@
 #include <iterator>
 
 #include "base/random.h"
+#include "tree/drafts.h"
 
 namespace kyanite::tree {
 
 using concurrency::FileOperation;
 
 // A start that differs between runs, so that a handle id noted before a restart meets nothing.
-OpenFiles::OpenFiles() : next_handle_((random_u64() >> 24) + 1) {}
+OpenFiles::OpenFiles()
+    : drafts_(std::make_unique<Drafts>(*this)), next_handle_((random_u64() >> 24) + 1) {}
+OpenFiles::~OpenFiles() = default;
 
 // --- Shards ---
 
@@ -107,10 +110,12 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
       table.count_below(handle, false);
       handle.ancestors = ancestors;
       handle.path = path;
+      ++handle.moves;
       table.count_below(handle, true);
     }
-    return;
+    break;
   }
+  table.drafts_->moved(file_, ancestors.empty() ? kRootId : ancestors.back(), path);
 }
 
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
@@ -132,6 +137,9 @@ std::optional<Refusal> OpenFiles::refuse(const Shard& shard, FileKey key, FileOp
 }
 
 Task<Result<OpenFiles::Admission>> OpenFiles::admit(FileKey key, FileOperation operation) {
+  if (!idle()) {
+    if (auto settled = co_await drafts_->settle(key); !settled) co_return settled.error();
+  }
   Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
   if (const auto refusal = refuse(mine, key, operation)) co_return Error(*refusal);
@@ -139,6 +147,9 @@ Task<Result<OpenFiles::Admission>> OpenFiles::admit(FileKey key, FileOperation o
 }
 
 Task<Result<void>> OpenFiles::admit_reader(FileKey key, FileOperation operation) {
+  if (!idle()) {
+    if (auto settled = co_await drafts_->settle(key); !settled) co_return settled.error();
+  }
   const Shard& mine = shard(key);
   std::lock_guard lock(mine.mutex);
   if (const auto refusal = refuse(mine, key, operation)) co_return Error(*refusal);
@@ -156,6 +167,73 @@ Task<Result<OpenFiles::Admission>> OpenFiles::admit_directory_rename(FileKey dir
   Admission admission = note(mine, directory, FileOperation::kRenameFile);
   mine.files.at(directory).moving = true;
   co_return admission;
+}
+
+Task<Result<OpenFiles::Admission>> OpenFiles::admit_rename_by(HandleId handle, bool directory) {
+  Shard& mine = shard(handle);
+  while (true) {
+    Turn turn;
+    {
+      std::lock_guard lock(mine.mutex);
+      const auto own = mine.handles.find(handle);
+      if (own == mine.handles.end()) co_return Error(Refusal::kNoSuchHandle);
+      if (!concurrency::kDeleteAccess.within(own->second.mode.access))
+        co_return Error(Refusal::kAccessDenied);
+      const FileKey key = own->second.file;
+      File& file = mine.files.at(key);
+      if (directory && file.open_below > 0) co_return Error(Refusal::kAccessDenied);
+      for (const HandleId id : file.handles) {
+        if (id != handle && !compatible(FileOperation::kRenameFile, mine.handles.at(id).mode))
+          co_return Error(Refusal::kSharingViolation);
+      }
+      if (file.in_flight.empty()) {
+        Admission admission = note(mine, key, FileOperation::kRenameFile);
+        file.moving = directory;
+        co_return admission;
+      }
+      file.waiting.push_back(&turn);
+    }
+    co_await turn;
+  }
+}
+
+Task<Result<OpenFiles::Admission>> OpenFiles::admit_entering(FileKey directory) {
+  Shard& mine = shard(directory);
+  std::lock_guard lock(mine.mutex);
+  if (mine.delete_pending.contains(directory)) co_return Error(Refusal::kDeletePending);
+  const concurrency::Open entering{concurrency::kWriteAccess,
+                                   concurrency::kReadAccess | concurrency::kWriteAccess};
+  if (const auto found = mine.files.find(directory); found != mine.files.end()) {
+    for (const HandleId id : found->second.handles) {
+      if (!compatible(entering, mine.handles.at(id).mode))
+        co_return Error(Refusal::kSharingViolation);
+    }
+  }
+  co_return note(mine, directory, FileOperation::kListFiles);
+}
+
+bool OpenFiles::is_delete_pending(FileKey file) const {
+  if (marked_.load(std::memory_order_relaxed) == 0) return false;
+  const Shard& mine = shard(file);
+  std::lock_guard lock(mine.mutex);
+  return mine.delete_pending.contains(file);
+}
+
+Task<void> OpenFiles::wait_for_rename(FileKey key) {
+  Shard& mine = shard(key);
+  while (true) {
+    Turn turn;
+    {
+      std::lock_guard lock(mine.mutex);
+      const auto found = mine.files.find(key);
+      if (found == mine.files.end()) co_return;
+      File& file = found->second;
+      if (std::count(file.in_flight.begin(), file.in_flight.end(), FileOperation::kRenameFile) == 0)
+        co_return;
+      file.waiting.push_back(&turn);
+    }
+    co_await turn;
+  }
 }
 
 // --- Handles as REST sees them ---
@@ -280,8 +358,9 @@ std::optional<Refusal> OpenFiles::refuse(const Shard& shard, const FileOpen& req
   const auto found = shard.files.find(request.file);
   if (found == shard.files.end()) return std::nullopt;
   const File& file = found->second;
+  const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
   for (const HandleId id : file.handles) {
-    if (!compatible(request.mode, shard.handles.at(id).mode)) return Refusal::kSharingViolation;
+    if (!compatible(mode, shard.handles.at(id).mode)) return Refusal::kSharingViolation;
   }
   if (file.handles.size() >= kMaxHandlesPerFile) return Refusal::kTooManyHandles;
   return std::nullopt;
@@ -305,6 +384,7 @@ HandleId OpenFiles::add(FileOpen request) {
   Shard& mine = shard(key);
   const HandleId id = next_handle_.fetch_add(1) << kShardBits | shard_of(key);
   mine.files[key].handles.push_back(id);
+  ++open_;
   const auto added = mine.handles.emplace(id, Handle{std::move(request), id}).first;
   count_below(added->second, true);
   return id;
@@ -387,6 +467,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
   Handle removed = std::move(handle->second);
   shard.handles.erase(handle);
+  --open_;
   return removed;
 }
 

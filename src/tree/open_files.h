@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@
 #include "concurrency/share_mode.h"
 #include "store/key.h"
 #include "tree/error.h"
+#include "tree/records.h"
 
 namespace kyanite::tree {
 
@@ -57,10 +59,15 @@ struct FileOpen {
   std::string client;  // address and port
   Time opened;
   bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
+  // What others must let it do at the moment of opening, besides its access: it empties the file.
+  concurrency::AccessSet besides;
 };
 
 struct Handle : FileOpen {
   HandleId id = 0;
+  uint64_t moves = 0;  // How often it was renamed since.
+
+  EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
 
 struct ByteRange {
@@ -74,9 +81,12 @@ struct RangeLock {
   bool exclusive = false;
 };
 
+class Drafts;
+
 class OpenFiles {
  public:
   OpenFiles();
+  ~OpenFiles();
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
@@ -108,6 +118,11 @@ class OpenFiles {
     FileKey file_;
     concurrency::FileOperation operation_ = concurrency::FileOperation::kListFiles;
   };
+
+  // What was written through handles and is not stored yet. Whoever is admitted finds it stored.
+  Drafts& drafts() { return *drafts_; }
+  // Nothing is open and nothing is left to be stored.
+  bool idle() const { return open_.load(std::memory_order_relaxed) == 0; }
 
   // --- REST ---
 
@@ -153,6 +168,16 @@ class OpenFiles {
 
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
+  bool is_delete_pending(FileKey file) const;
+  // When no rename of the file is in flight: from then on its handles say where it is.
+  Task<void> wait_for_rename(FileKey file);
+
+  // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
+  // for a directory below which something is open; kSharingViolation when another handle does not
+  // let it be moved.
+  Task<Result<Admission>> admit_rename_by(HandleId handle, bool directory);
+  // Something is put into a directory over SMB, which counts as opening it for that.
+  Task<Result<Admission>> admit_entering(FileKey directory);
 
   // What closing leaves to do.
   struct Closed {
@@ -175,6 +200,7 @@ class OpenFiles {
   kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write) const;
 
  private:
+  friend class Drafts;
   struct HeldLock {
     HandleId holder;
     RangeLock lock;
@@ -241,7 +267,7 @@ class OpenFiles {
                                                   const std::vector<RangeLock>& locks);
   // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
   // does once it has let go of the shard (uncount).
-  static Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle);
+  Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle);
   // The same by force: a mark for deletion ends with the last handle.
   Handle remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle);
   void uncount(const Handle& handle);
@@ -252,7 +278,9 @@ class OpenFiles {
   template <class Meant>
   size_t force_close_in(Shard& shard, Meant meant);
 
+  std::unique_ptr<Drafts> drafts_;
   std::array<Shard, kShards> shards_;
+  std::atomic<size_t> open_{0};    // handles and drafts, in all shards
   std::atomic<size_t> marked_{0};  // for deletion, in all shards
   std::atomic<HandleId> next_handle_;
 };

@@ -86,6 +86,7 @@ struct SmbProperties {
   Time written;
   Time changed;
   std::string permission_key;
+  Time accessed;  // As somebody set it; nothing is noted when a file is merely read.
   template <class Io>
   void fields(Io& io) {
     io(1, attributes);
@@ -93,6 +94,7 @@ struct SmbProperties {
     io(3, written);
     io(4, changed);
     io(5, permission_key);
+    io(6, accessed);
   }
 };
 

@@ -50,6 +50,7 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
   if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
     return Error(Reason::kNotFound);
   const Entry& source = *ends.source->entry;
+  if (order.by != 0 && source.id != order.id) return Error(Reason::kNotFound);
   const Rules moves{order.kind, FileOperation::kRenameFile, concurrency::LeaseUse::kExclusive, true,
                     true,       order.source_lease};
   if (auto passed = check_entry(moves, &source, now); !passed) return passed.error();
@@ -57,8 +58,12 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
     if (directory.entry->id == source.id) return Error(Reason::kIntoItself);
   }
   if (!ends.destination || ends.same_place()) return {};
-  if (!order.destination.replaces || ends.destination->entry->directory)
-    return Error(Reason::kExists);
+  if (!order.destination.replaces) return Error(Reason::kExists);
+  const Entry& replaced = *ends.destination->entry;
+  if (order.by != 0 && (replaced.directory || (replaced.smb.attributes & kReadOnlyAttribute) != 0 ||
+                        source.directory))
+    return Error(Refusal::kAccessDenied);
+  if (replaced.directory) return Error(Reason::kExists);
   return check_replaced(order.destination, ends.destination->entry.get(), now);
 }
 
@@ -68,7 +73,28 @@ struct Admissions {
   OpenFiles::Admission source;
   OpenFiles::Admission destination;
 };
-Task<Result<Admissions>> admit(const Tree& tree, const Ends& ends) {
+Task<Result<Admissions>> admit_by_handle(const Tree& tree, HandleId handle, const Ends& ends) {
+  Admissions admissions;
+  OpenFiles& table = *tree.open_files;
+  auto moved = co_await table.admit_rename_by(handle, ends.source->entry->directory);
+  if (!moved) co_return moved.error();
+  admissions.source = std::move(*moved);
+  if (ends.destination && !ends.same_place()) {
+    const auto key = tree.key(ends.destination->entry->id);
+    auto gone = co_await table.admit(key, FileOperation::kDeleteFile);
+    if (!gone && gone.error() == Error(Refusal::kSharingViolation))
+      co_return Error(Refusal::kAccessDenied);
+    if (!gone) co_return gone.error();
+    admissions.destination = std::move(*gone);
+    co_return std::move(admissions);
+  }
+  auto entered = co_await table.admit_entering(tree.key(ends.to_way.parent()));
+  if (!entered) co_return entered.error();
+  admissions.destination = std::move(*entered);
+  co_return std::move(admissions);
+}
+Task<Result<Admissions>> admit(const Tree& tree, const Rename& order, const Ends& ends) {
+  if (order.by != 0) co_return co_await admit_by_handle(tree, order.by, ends);
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   const Entry& source = *ends.source->entry;
@@ -121,7 +147,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
-    auto admitted = co_await admit(tree, *ends);
+    auto admitted = co_await admit(tree, order, *ends);
     if (!admitted) co_return admitted.error();
     admissions = std::move(*admitted);
     Entry entry = *ends->source->entry;
@@ -129,7 +155,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     entry.deleting = false;
     retouch(entry);
     touch(entry, occasion.now);
-    TreeCommit commit(attempt, tree.space);
+    TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
     co_return Changed{std::move(entry), ends->to_way.parent()};

@@ -21,6 +21,10 @@ struct Rename {
   std::optional<std::string> source_lease = {};
   // What is said of a file at the destination. Directories are never replaced, nor replace.
   Creation destination = {};
+  // Set: by a handle of the source, which is the entry of this id. Then what is in the way at the
+  // destination (a directory, what is open, what is read-only) is kAccessDenied.
+  HandleId by = 0;
+  EntryId id = 0;
 };
 
 // What else changes of the entry; called before it has its new ETag, and again after a conflict.

@@ -61,6 +61,20 @@ std::string write_sddl(const SecurityDescriptor& descriptor);
 
 // The same for the binary form; besides, entries with types that SDDL text cannot show are refused.
 std::optional<SecurityDescriptor> parse_descriptor(std::string_view binary);
-std::string write_descriptor(const SecurityDescriptor& descriptor);
+// Which parts of a descriptor are meant.
+struct DescriptorParts {
+  bool owner = true;
+  bool group = true;
+  bool dacl = true;
+  bool sacl = true;
+};
+std::string write_descriptor(const SecurityDescriptor& descriptor, DescriptorParts parts = {});
+
+// The parts that a descriptor in binary form has; none if it is too short to have any.
+DescriptorParts parts_in(std::string_view binary);
+// Replaces parts of a descriptor by those of another in binary form, which needs to have no others.
+// False, and nothing changes, when it is malformed or lacks one that is meant (but the system list,
+// which then goes).
+bool replace_parts(SecurityDescriptor& descriptor, std::string_view binary, DescriptorParts parts);
 
 }  // namespace kyanite::tree

@@ -136,24 +136,72 @@ std::optional<SecurityDescriptor> parse_descriptor(std::string_view bytes) {
   return descriptor;
 }
 
-std::string write_descriptor(const SecurityDescriptor& descriptor) {
+std::string write_descriptor(const SecurityDescriptor& descriptor, DescriptorParts parts) {
+  const bool sacl = parts.sacl && descriptor.sacl;
+  uint16_t control = kSelfRelative;
+  if (parts.dacl) control |= kDaclPresent | (descriptor.control & kDaclBits);
+  if (sacl) control |= kSaclPresent | (descriptor.control & kSaclBits);
   std::string out("\1\0", 2);
-  append_le16(out, descriptor.control | kSelfRelative | kDaclPresent |
-                       (descriptor.sacl ? kSaclPresent : 0));
+  append_le16(out, control);
   out.append(kHeaderBytes - out.size(), '\0');
-  set_offset(out, 4);
-  append_binary_sid(out, descriptor.owner);
-  set_offset(out, 8);
-  append_binary_sid(out, descriptor.group);
-  if (descriptor.sacl && !descriptor.sacl->null) {
+  if (parts.owner) {
+    set_offset(out, 4);
+    append_binary_sid(out, descriptor.owner);
+  }
+  if (parts.group) {
+    set_offset(out, 8);
+    append_binary_sid(out, descriptor.group);
+  }
+  if (sacl && !descriptor.sacl->null) {
     set_offset(out, 12);
     append_list(out, *descriptor.sacl);
   }
-  if (!descriptor.dacl.null) {
+  if (parts.dacl && !descriptor.dacl.null) {
     set_offset(out, 16);
     append_list(out, descriptor.dacl);
   }
   return out;
+}
+
+DescriptorParts parts_in(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes) return {false, false, false, false};
+  const uint16_t control = read_le16(bytes, 2);
+  return {read_le32(bytes.data() + 4) != 0, read_le32(bytes.data() + 8) != 0,
+          (control & kDaclPresent) != 0, (control & kSaclPresent) != 0};
+}
+
+bool replace_parts(SecurityDescriptor& descriptor, std::string_view bytes, DescriptorParts parts) {
+  if (bytes.size() < kHeaderBytes || bytes[0] != 1) return false;
+  const uint16_t control = read_le16(bytes, 2);
+  if ((control & kSelfRelative) == 0) return false;
+  SecurityDescriptor changed = descriptor;
+  if (parts.owner) {
+    auto owner = parse_sid(part(bytes, 4));
+    if (!owner) return false;
+    changed.owner = std::move(*owner);
+  }
+  if (parts.group) {
+    auto group = parse_sid(part(bytes, 8));
+    if (!group) return false;
+    changed.group = std::move(*group);
+  }
+  if (parts.dacl) {
+    auto dacl = (control & kDaclPresent) == 0 ? Acl{{}, true} : parse_list_at(bytes, 16);
+    if (!dacl) return false;
+    changed.dacl = std::move(*dacl);
+    changed.control = static_cast<uint16_t>((changed.control & ~kDaclBits) | (control & kDaclBits));
+  }
+  if (parts.sacl) {
+    changed.sacl.reset();
+    changed.control &= static_cast<uint16_t>(~kSaclBits);
+    if ((control & kSaclPresent) != 0) {
+      changed.sacl = parse_list_at(bytes, 12);
+      if (!changed.sacl) return false;
+      changed.control |= control & kSaclBits;
+    }
+  }
+  descriptor = std::move(changed);
+  return true;
 }
 
 }  // namespace kyanite::tree

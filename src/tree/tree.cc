@@ -123,8 +123,14 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
 
 Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
                                               const Way& way) {
-  auto found = co_await find(occasion, tree, way.parent(), way.folded);
-  if (found && !*found && way.to_root()) found->emplace(bare_root(tree));
+  return find_child(occasion, tree, way.parent(), way.folded);
+}
+
+Task<Result<std::optional<Found>>> find_child(store::Occasion& occasion, const Tree& tree,
+                                              EntryId parent, std::string folded) {
+  const bool to_root = folded.empty();
+  auto found = co_await find(occasion, tree, parent, std::move(folded));
+  if (found && !*found && to_root) found->emplace(bare_root(tree));
   co_return std::move(found);
 }
 

@@ -19,6 +19,7 @@
 #include "tree/names.h"
 #include "tree/open_files.h"
 #include "tree/records.h"
+#include "tree/usage.h"
 
 namespace kyanite::tree {
 
@@ -29,6 +30,16 @@ struct Tree {
   OpenFiles* open_files = nullptr;  // What is open of it; never null.
   NameRules names = kShareNames;
   std::optional<Generation> shown = {};  // Set: what the snapshot of this generation shows.
+  Usage* usage = nullptr;                // How much of the quota is used; null: there is none.
+  uint64_t quota = UINT64_MAX;           // in bytes
+
+  uint64_t used_bytes() const { return usage == nullptr ? 0 : usage->bytes(space).value_or(0); }
+  // kQuotaExceeded when a file that becomes so much longer finds no room.
+  Result<void> check_room(uint64_t before, uint64_t after) const {
+    if (after <= before || usage == nullptr || usage->has_room(space, quota, after - before))
+      return {};
+    return Error(Reason::kQuotaExceeded);
+  }
 
   FileKey key(EntryId id) const { return {space, id}; }
   content::Place content_place() const { return {space, kSharePartition}; }
@@ -66,6 +77,10 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
 // The entry at the end of the way, if there is one. The root is always there.
 Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
                                               const Way& way);
+
+// What lies under this name in a directory. The root lies in itself, without a name.
+Task<Result<std::optional<Found>>> find_child(store::Occasion& occasion, const Tree& tree,
+                                              EntryId parent, std::string folded);
 
 enum class Kind { kFile, kDirectory, kEither };
 struct Located {

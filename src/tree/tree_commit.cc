@@ -58,6 +58,17 @@ void TreeCommit::settle_cleared(content::ClearedRuns& runs) const {
   content::forget_cleared(runs, state_.snapshots.front());
 }
 
+void TreeCommit::note_length(const store::Key& key, const Found* before, const Entry* after) {
+  if (usage_ == nullptr) return;
+  const uint64_t was = before != nullptr ? before->entry->content.length : 0;
+  const uint64_t is = after != nullptr ? after->content.length : 0;
+  if (was == is) return;
+  auto note = [usage = usage_, space = space_, key, more = static_cast<int64_t>(is - was)] {
+    usage->note(space, key.bytes(), more);
+  };
+  attempt_.after_commit(std::move(note));
+}
+
 Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view folded,
                                               const Found* before, Entry* after,
                                               const Entry* heir) {
@@ -77,6 +88,7 @@ Task<store::Result<void>> TreeCommit::replace(EntryId parent, std::string_view f
     after->generation = state_.current;
     settle_cleared(after->cleared);
   }
+  note_length(key, before, after);
   commit_.put(key, after != nullptr ? store::to_record(*after) : nullptr);
   co_return store::Result<void>();
 }

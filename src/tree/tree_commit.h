@@ -23,11 +23,13 @@ class TreeCommit {
  public:
   // Keeping what a snapshot shows of a large file may take long: kTimeout when it takes longer than
   // the attempt may.
-  TreeCommit(store::Attempt& attempt, store::SpaceId space)
+  TreeCommit(store::Attempt& attempt, store::SpaceId space, Usage* usage)
       : store_(attempt.occasion().store()),
         space_(space),
         deadline_(attempt.occasion().deadline),
-        commit_(attempt.commit) {}
+        attempt_(attempt),
+        commit_(attempt.commit),
+        usage_(usage) {}
 
   // Reads what all changes of the tree depend on. To be called first.
   Task<store::Result<void>> begin();
@@ -53,6 +55,8 @@ class TreeCommit {
   Task<store::Result<void>> preserve(const Found& before, bool content_goes_on);
   // Gives what is cleared now its generation, and forgets what no snapshot asks for.
   void settle_cleared(content::ClearedRuns& runs) const;
+  // Once the commit is done the length of the file counts.
+  void note_length(const store::Key& key, const Found* before, const Entry* after);
 
   content::Place place() const { return {space_, kSharePartition}; }
 
@@ -60,7 +64,9 @@ class TreeCommit {
   const store::SpaceId space_;
   const Deadline deadline_;
   ShareState state_;
+  store::Attempt& attempt_;
   store::Commit& commit_;
+  Usage* const usage_;
 };
 
 }  // namespace kyanite::tree

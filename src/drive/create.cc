@@ -1,0 +1,205 @@
+// CREATE: opens a file or directory, which may be made or emptied by that.
+#include "smb/create.h"
+
+#include <utility>
+
+#include "drive/access.h"
+#include "drive/commands.h"
+#include "drive/connection.h"
+#include "drive/file_facts.h"
+#include "drive/file_status.h"
+#include "drive/paths.h"
+#include "drive/store_status.h"
+#include "smb/times.h"
+#include "tree/handle_info.h"
+#include "tree/open.h"
+
+namespace kyanite::drive {
+
+namespace {
+
+using smb::Status;
+namespace option = smb::create_option;
+
+constexpr uint32_t kUnknownOptions = 0xFF000000;
+constexpr uint32_t kUnservedOptions =
+    option::kTreeConnection | option::kOpenByFileId | option::kReserveOpfilter;
+constexpr uint32_t kUnknownAttributes = 0xFFFF8048;
+constexpr uint32_t kAllSharing =
+    smb::share_access::kRead | smb::share_access::kWrite | smb::share_access::kDelete;
+
+bool has(const smb::CreateRequest& request, uint32_t options) {
+  return (request.options & options) != 0;
+}
+
+bool empties(smb::Disposition disposition) {
+  return disposition == smb::Disposition::kSupersede ||
+         disposition == smb::Disposition::kOverwrite ||
+         disposition == smb::Disposition::kOverwriteIf;
+}
+
+// What is wrong with the request whatever is stored.
+Status check_request(const smb::CreateRequest& request) {
+  if (request.impersonation > smb::kMaxImpersonation) return Status::kBadImpersonationLevel;
+  if ((request.options & kUnknownOptions) != 0) return Status::kInvalidParameter;
+  if (has(request, kUnservedOptions)) return Status::kNotSupported;
+  if (request.disposition > smb::Disposition::kOverwriteIf) return Status::kInvalidParameter;
+  if ((request.attributes & kUnknownAttributes) != 0) return Status::kInvalidParameter;
+  if ((request.share_access & ~kAllSharing) != 0) return Status::kInvalidParameter;
+  const bool directory = has(request, option::kDirectoryFile);
+  if (directory && has(request, option::kNonDirectoryFile)) return Status::kInvalidParameter;
+  if (directory && empties(request.disposition)) return Status::kInvalidParameter;
+  const uint32_t access = without_generic(request.desired_access);
+  const bool may_delete = (access & (smb::access::kDelete | smb::access::kMaximumAllowed)) != 0;
+  if (has(request, option::kDeleteOnClose) && !may_delete) return Status::kInvalidParameter;
+  return Status::kSuccess;
+}
+
+tree::Kind wanted_kind(const smb::CreateRequest& request) {
+  if (has(request, option::kDirectoryFile)) return tree::Kind::kDirectory;
+  return has(request, option::kNonDirectoryFile) ? tree::Kind::kFile : tree::Kind::kEither;
+}
+
+// The tree that is meant: the share's, or what one of its snapshots shows.
+Task<Result<tree::Tree, Status>> find_tree(Exchange& exchange,
+                                           const smb::CreateContexts& contexts) {
+  const Share& share = exchange.tree->share;
+  if (!contexts.snapshot) co_return share.tree;
+  const auto instant = smb::from_file_time(*contexts.snapshot);
+  if (!instant) co_return Status::kObjectNameNotFound;
+  auto shown =
+      co_await exchange.connection.drive().shares.find_snapshot(exchange.occasion, share, *instant);
+  if (!shown) co_return drive::status_of(shown.error());
+  if (!*shown) co_return Status::kObjectNameNotFound;
+  co_return **shown;
+}
+
+// Opening as the request asks for it, and what it is granted by that.
+struct Asked {
+  tree::Opening opening;
+  uint32_t granted = 0;
+  Status denied = Status::kSuccess;
+};
+
+Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateRequest& request,
+                                        const smb::CreateContexts& contexts, const tree::Tree& tree,
+                                        Asked& asked) {
+  auto path = parse_wire_path(tree.names, request.name, false);
+  if (!path) co_return path.error();
+  if (path->names_directory && has(request, option::kNonDirectoryFile))
+    co_return Status::kObjectNameInvalid;
+  tree::Opening& opening = asked.opening;
+  opening.path = std::move(path->path);
+  opening.disposition = static_cast<tree::Disposition>(request.disposition);
+  opening.kind = wanted_kind(request);
+  opening.share = share_set(request.share_access);
+  opening.delete_on_close = has(request, option::kDeleteOnClose);
+  opening.attributes = request.attributes & kStoredAttributes;
+  opening.session = exchange.session->id();
+  opening.client = exchange.connection.peer();
+  opening.grant = [&asked,
+                   &request](const tree::Entry* entry) -> tree::Result<concurrency::AccessSet> {
+    auto granted = grant_access(request.desired_access, entry);
+    if (!granted) {
+      asked.denied = granted.error();
+      return tree::Error(tree::Reason::kOwn);
+    }
+    asked.granted = *granted;
+    return access_set(*granted);
+  };
+  const bool makes = request.disposition != smb::Disposition::kOpen &&
+                     request.disposition != smb::Disposition::kOverwrite;
+  if (contexts.security_descriptor && makes && !tree.shown) {
+    auto key =
+        co_await tree::new_permission(exchange.occasion, tree, *contexts.security_descriptor);
+    if (!key) co_return drive::status_of(key.error());
+    opening.permission_key = std::move(*key);
+  }
+  co_return Result<void, Status>();
+}
+
+Status refusal_of(const Asked& asked, const smb::CreateRequest& request, const tree::Error& error) {
+  if (error == tree::Error(tree::Reason::kOwn)) return asked.denied;
+  // Directories cannot be emptied.
+  const bool emptied =
+      error == tree::Error(tree::Reason::kIsDirectory) && !has(request, option::kNonDirectoryFile);
+  return emptied ? Status::kInvalidParameter : drive::status_of(error);
+}
+
+smb::CreateAction action_of(tree::OpenAction action) {
+  switch (action) {
+    case tree::OpenAction::kSuperseded:
+      return smb::CreateAction::kSuperseded;
+    case tree::OpenAction::kOpened:
+      return smb::CreateAction::kOpened;
+    case tree::OpenAction::kCreated:
+      return smb::CreateAction::kCreated;
+    case tree::OpenAction::kOverwritten:
+      return smb::CreateAction::kOverwritten;
+  }
+  return smb::CreateAction::kOpened;
+}
+
+smb::CreateReplyContexts answer_contexts(const smb::CreateContexts& asked, const tree::Entry& entry,
+                                         const tree::Tree& tree) {
+  smb::CreateReplyContexts contexts;
+  if (asked.maximal_access) {
+    const bool known = asked.maximal_access->timestamp != 0 &&
+                       asked.maximal_access->timestamp == smb::to_file_time(entry.smb.written);
+    contexts.maximal_access = {known ? Status::kNoneMapped : Status::kSuccess,
+                               known ? 0 : maximal_access(&entry)};
+  }
+  if (asked.on_disk_id) contexts.on_disk_id = {file_id_of(entry.id), tree.space};
+  return contexts;
+}
+
+}  // namespace
+
+Task<Reply> create(Exchange& exchange) {
+  const auto request = smb::decode<smb::CreateRequest>(exchange.message);
+  if (!request) co_return refuse(exchange, request.error());
+  if (const Status wrong = check_request(*request); wrong != Status::kSuccess)
+    co_return refuse(exchange, wrong);
+  const auto contexts = smb::CreateContexts::decode(request->contexts);
+  if (!contexts) co_return refuse(exchange, contexts.error());
+  if (contexts->extended_attributes && !contexts->extended_attributes->empty())
+    co_return refuse(exchange, Status::kEasNotSupported);
+  auto tree = co_await find_tree(exchange, *contexts);
+  if (!tree) co_return refuse(exchange, tree.error());
+  Asked asked;
+  auto filled = co_await fill_opening(exchange, *request, *contexts, *tree, asked);
+  if (!filled) co_return refuse(exchange, filled.error());
+
+  auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
+  if (!opened) co_return refuse(exchange, refusal_of(asked, *request, opened.error()));
+  const tree::Entry& entry = opened->entry;
+  auto open = std::make_shared<Open>();
+  open->tree = exchange.tree;
+  open->file = std::move(opened->opened);
+  open->access = asked.granted;
+  open->options = request->options;
+  if (contexts->allocation_size && opened->action != tree::OpenAction::kOpened)
+    open->allocation = *contexts->allocation_size;
+  open->id.persistent_id = open->file.handle;
+  // The client may have logged off meanwhile.
+  if (exchange.cancelled() || !exchange.session->add_open(open)) {
+    co_await end_open(exchange.connection, open, OpenEnd::kLoggedOff);
+    co_return refuse(
+        exchange, exchange.cancelled() ? Status::kUserSessionDeleted : Status::kTooManyOpenedFiles);
+  }
+  exchange.opened(open->id);
+  exchange.connection.drive().metrics.opens.fetch_add(1, std::memory_order_relaxed);
+
+  smb::CreateReply body;
+  body.action = action_of(opened->action);
+  body.times = times_of(entry);
+  body.allocation_size = allocation_of(entry, open->allocation);
+  body.end_of_file = length_of(entry);
+  body.attributes = attributes_of(entry);
+  body.file = open->id;
+  const std::string answered = answer_contexts(*contexts, entry, *tree).encode();
+  body.contexts = answered;
+  co_return reply(exchange, body);
+}
+
+}  // namespace kyanite::drive

@@ -1,0 +1,149 @@
+// Drafts: what was written to files through handles and is not stored yet. A write changes the
+// file's draft and is answered; one guarded commit stores the whole draft later. So what a crash
+// takes is everything since some instant, never something in the middle, and what others than
+// holders of handles see (REST, snapshots, copies) is stored first.
+//
+// Larger writes are in extents already when the draft learns of them, and a Hold keeps them there;
+// small ones are in memory until they are stored. Both are limited, for one file and for all.
+//
+// docs/decisions/write-behind.md. Every member may be called from any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/mutex.h"
+#include "base/task.h"
+#include "content/overlay.h"
+#include "store/locks.h"
+#include "store/occasion.h"
+#include "store/store.h"
+#include "tree/error.h"
+#include "tree/open_files.h"
+#include "tree/opened.h"
+#include "tree/records.h"
+
+namespace kyanite::tree {
+
+// The time of a write is told a while later, or when the client flushes, closes or sets something:
+// who writes often does not want to be told of a change each time.
+inline constexpr int64_t kWriteTimeSeconds = 2;
+
+// One state of what is not stored yet.
+struct DraftLayer {
+  content::Overlay bytes;
+  std::optional<Time> written;
+  std::optional<Time> changed;
+  std::optional<Moment> untold;  // Since when the times are not told to anybody.
+  std::optional<Moment> since;   // When the first of it was written.
+  int64_t promised = 0;          // How much longer it makes the file, of the share's quota.
+  store::Hold hold;
+
+  bool empty() const { return bytes.empty() && !written && !changed; }
+  bool is_untold(Moment now) const {
+    return untold && now < after_seconds(*untold, kWriteTimeSeconds);
+  }
+  // What is to be stored now; the rest stays.
+  DraftLayer take(std::optional<Moment> now);
+  void lay(DraftLayer newer);
+  void lay_over(Entry& entry, Moment now) const;
+};
+
+class Drafts {
+ public:
+  // Of one file: beyond them whoever writes waits until it is stored.
+  static constexpr size_t kMaxInlineBytes = 4 * 1024 * 1024;
+  static constexpr size_t kMaxParts = 512;
+  // Of all files: what is in memory.
+  static constexpr size_t kMaxInlineBytesOfAll = 64 * 1024 * 1024;
+
+  explicit Drafts(OpenFiles& table) : table_(table) {}
+  ~Drafts();
+  Drafts(const Drafts&) = delete;
+  Drafts& operator=(const Drafts&) = delete;
+
+  bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
+  size_t count() const { return count_.load(std::memory_order_relaxed); }
+  size_t inline_bytes() const { return inline_bytes_.load(std::memory_order_relaxed); }
+
+  // Changes the draft of an open file, which it begins to have. The hold is older than whatever
+  // `change` puts into it refers to. True: so much waits that the caller must settle it.
+  using Change = std::function<void(DraftLayer& newest)>;
+  bool change(const store::Occasion& occasion, const Opened& opened, store::Hold hold,
+              const Change& change);
+
+  // What is laid over the stored state, without bytes outside of [from, to); nothing if there is
+  // nothing.
+  std::optional<DraftLayer> look(FileKey file, uint64_t from = 0, uint64_t to = 0) const;
+
+  // Stores everything that was written to the file before the call. The file may be gone: then
+  // there is nothing to do. After an error it is all still there.
+  Task<Result<void>> settle(FileKey file);
+  // The same for all files of a share, or of all shares.
+  Task<Result<void>> settle_share(store::SpaceId share);
+  Task<Result<void>> settle_all();
+  // The same for what waits for longer than `ticks`; failures are only logged, and it is tried
+  // again. Times that are not told yet are not stored either.
+  Task<void> settle_older(Moment now, int64_t ticks);
+
+  // The file is removed, and so is this.
+  void discard(FileKey file);
+  void discard_share(store::SpaceId share);
+  // The file was renamed: from now on it lies there.
+  void moved(FileKey file, EntryId parent, const std::string& path);
+
+ private:
+  struct Draft {
+    Tree tree;
+    FileKey file;
+    EntryId parent = kRootId;
+    std::string folded;
+    uint64_t moves = 0;
+    store::Store* store = nullptr;
+    const Clock* clock = nullptr;
+    DraftLayer newest;
+    DraftLayer storing;  // Below it, while it is committed.
+    bool busy = false;
+    std::vector<Pending<bool>*> waiting;
+  };
+  using DraftPtr = std::shared_ptr<Draft>;
+  struct KeyHash {
+    size_t operator()(const FileKey& key) const {
+      return (key.share * 0x9E3779B97F4A7C15u ^ key.id) * 0xD6E8FEB86659FD93u;
+    }
+  };
+  struct Shard {
+    mutable Mutex mutex;
+    std::unordered_map<FileKey, DraftPtr, KeyHash> drafts GUARDED_BY(mutex);
+  };
+  static constexpr size_t kShards = 16;
+
+  Shard& shard(const FileKey& key) { return shards_[KeyHash()(key) >> 60]; }
+  const Shard& shard(const FileKey& key) const { return shards_[KeyHash()(key) >> 60]; }
+  template <class Meant>
+  std::vector<FileKey> keys(Meant meant) const;
+  Task<Result<void>> settle_keys(std::vector<FileKey> files);
+  // With a moment: without times that are untold then.
+  Task<Result<void>> settle(FileKey file, std::optional<Moment> now);
+  Task<Result<void>> commit(Draft& draft);
+  Task<Result<std::optional<Found>>> find(store::Occasion& occasion, Draft& draft);
+  void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
+  // The layer is stored or will never be.
+  void end_layer(const Draft& draft, DraftLayer& layer);
+
+  OpenFiles& table_;
+  store::KeyedLocks locks_;  // What is settled waits in no line: see commit().
+  std::array<Shard, kShards> shards_;
+  std::atomic<size_t> count_{0};
+  std::atomic<size_t> inline_bytes_{0};
+};
+
+}  // namespace kyanite::tree

@@ -1,0 +1,311 @@
+// What is written through handles: who sees it when, and what a crash leaves of it.
+#include "tree/drafts.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "store/interleaving.h"
+#include "tree/handles_test_support.h"
+
+namespace kyanite::tree {
+namespace {
+
+class Writes : public testing::Test {
+ protected:
+  store::MemoryStore store_;
+  HandleTree files_{store_};
+};
+
+TEST_F(Writes, AreSeenByHandlesAtOnceAndStoredByAFlush) {
+  Opened writer = files_.open("file");
+  Opened reader = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, "some bytes"), "ok");
+  EXPECT_EQ(files_.read(reader), "some bytes");
+  EXPECT_EQ(files_.state(reader).content.length, 10u);
+  EXPECT_EQ(files_.stored("file"), "");
+  EXPECT_EQ(files_.flush(writer), "ok");
+  EXPECT_EQ(files_.stored("file"), "some bytes");
+  EXPECT_FALSE(files_.open_files.drafts().any());
+  EXPECT_EQ(files_.close(writer), "ok");
+  EXPECT_EQ(files_.close(reader), "ok");
+}
+
+TEST_F(Writes, AreStoredByAClose) {
+  Opened writer = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, "some bytes"), "ok");
+  EXPECT_EQ(files_.close(writer), "ok");
+  EXPECT_EQ(files_.stored("file"), "some bytes");
+}
+
+TEST_F(Writes, AreStoredBeforeAnybodyWithoutAHandleLooks) {
+  Opened writer = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, "some bytes"), "ok");
+  store::Occasion occasion(store_, files_.lines, files_.clock);
+  const Rules rules{Kind::kFile, FileOperation::kGetFile, {}, false};
+  auto located = RunLoop::run(read_entry(occasion, files_.tree, {"file"}, rules));
+  ASSERT_TRUE(located.ok());
+  EXPECT_EQ(located->found.entry->content.length, 10u);
+  EXPECT_EQ(files_.write(writer, 10, "!"), "ok");
+  EXPECT_EQ(RunLoop::run(files_.note("file", "x")), "ok");
+  EXPECT_EQ(files_.stored("file"), "some bytes!");
+  EXPECT_EQ(files_.close(writer), "ok");
+}
+
+TEST_F(Writes, AreStoredWhenTheyAreOld) {
+  Opened writer = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, "old"), "ok");
+  Drafts& drafts = files_.open_files.drafts();
+  RunLoop::run(drafts.settle_older(files_.clock.moment(), kTicksPerSecond));
+  EXPECT_EQ(files_.stored("file"), "");
+  files_.clock.advance_seconds(1);
+  RunLoop::run(drafts.settle_older(files_.clock.moment(), kTicksPerSecond));
+  EXPECT_EQ(files_.stored("file"), "old");
+  EXPECT_EQ(files_.close(writer), "ok");
+}
+
+TEST_F(Writes, MoveTheWriteTimeALittleLater) {
+  Opened writer = files_.open("file");
+  const Time before = files_.state(writer).smb.written;
+  files_.clock.advance_seconds(10);
+  const Time written = files_.clock.now();
+  EXPECT_EQ(files_.write(writer, 0, "x"), "ok");
+  EXPECT_EQ(files_.state(writer).smb.written, before);
+  files_.clock.advance_seconds(1);
+  RunLoop::run(files_.open_files.drafts().settle_older(files_.clock.moment(), kTicksPerSecond));
+  EXPECT_EQ(files_.stored("file"), "x");
+  EXPECT_EQ(files_.state(writer).smb.written, before);
+  files_.clock.advance_seconds(1);
+  EXPECT_EQ(files_.state(writer).smb.written, written);
+  EXPECT_EQ(files_.flush(writer), "ok");
+  EXPECT_EQ(files_.find("file")->found.entry->smb.written, written);
+  EXPECT_EQ(files_.close(writer), "ok");
+}
+
+TEST_F(Writes, CanBeLongAndAnywhere) {
+  Opened file = files_.open("file");
+  std::string model;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 60; ++i) {
+    const uint64_t offset = random() % 3'000'000;
+    const std::string bytes = store::pattern(random() % 400'000, random());
+    if (!bytes.empty() && model.size() < offset + bytes.size()) model.resize(offset + bytes.size());
+    model.replace(offset, bytes.size(), bytes);
+    ASSERT_EQ(files_.write(file, offset, bytes), "ok");
+    if (i % 7 == 3) {
+      const uint64_t length = random() % 3'500'000;
+      model.resize(length);
+      ASSERT_EQ(files_.resize(file, length), "ok");
+    }
+    if (i % 11 == 5) {
+      const uint64_t from = random() % model.size();
+      const uint64_t to = std::min<uint64_t>(model.size(), from + random() % 1'500'000);
+      model.replace(from, to - from, to - from, '\0');
+      ASSERT_EQ(files_.clear(file, from, to), "ok");
+    }
+    if (i % 13 == 6) {
+      ASSERT_EQ(files_.flush(file), "ok");
+    }
+    const uint64_t from = random() % 3'000'000;
+    EXPECT_TRUE(files_.read(file, from, 500'000) ==
+                (from < model.size() ? model.substr(from, 500'000) : ""))
+        << i;
+  }
+  EXPECT_TRUE(files_.read(file) == model);
+  EXPECT_EQ(files_.close(file), "ok");
+  EXPECT_TRUE(files_.stored("file") == model);
+}
+
+TEST_F(Writes, BeyondALimitWaitUntilTheyAreStored) {
+  Opened file = files_.open("file");
+  const std::string bytes(32 * 1024, 'x');
+  for (uint64_t i = 0; i <= Drafts::kMaxInlineBytes / bytes.size(); ++i)
+    ASSERT_EQ(files_.write(file, i * bytes.size(), bytes), "ok");
+  EXPECT_EQ(files_.stored("file").size(), Drafts::kMaxInlineBytes + bytes.size());
+  EXPECT_EQ(files_.open_files.drafts().inline_bytes(), 0u);
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
+TEST_F(Writes, OverLockedRangesAreRefused) {
+  Opened writer = files_.open("file");
+  Opened holder = files_.open("file");
+  ASSERT_TRUE(RunLoop::run(files_.open_files.lock(holder.handle, {{{0, 10}, true}})).ok());
+  const std::string conflict = "refusal " + std::to_string(static_cast<int>(Refusal::kLockConflict));
+  EXPECT_EQ(files_.write(writer, 5, "x"), conflict);
+  EXPECT_EQ(files_.resize(writer, 5), conflict);
+  EXPECT_EQ(files_.write(writer, 10, "x"), "ok");
+  EXPECT_EQ(files_.read(writer, 0, 5), "! " + conflict);
+  EXPECT_EQ(files_.close(writer), "ok");
+  EXPECT_EQ(files_.close(holder), "ok");
+}
+
+TEST_F(Writes, ToAFileThatIsDeletedAreForgotten) {
+  Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+  EXPECT_EQ(files_.write(file, 0, "bytes"), "ok");
+  EXPECT_EQ(files_.close(file), "ok");
+  EXPECT_FALSE(files_.open_files.drafts().any());
+  EXPECT_EQ(files_.stored("file"), "! not found");
+}
+
+TEST_F(Writes, ACopyOfRangesSharesWhatIsStored) {
+  Opened source = files_.open("source");
+  const std::string bytes = store::pattern(700'000, 3);
+  ASSERT_EQ(files_.write(source, 100, bytes), "ok");
+  Opened target = files_.open("target");
+  ASSERT_EQ(files_.write(target, 0, std::string(300'000, 't')), "ok");
+  store::Occasion occasion(store_, files_.lines, files_.clock);
+  const auto copy = [&](uint64_t from, uint64_t to, uint64_t length) {
+    return outcome(RunLoop::run(copy_range(occasion, source, from, target, to, length)));
+  };
+  EXPECT_EQ(copy(0, 200'000, 700'100), "ok");
+  EXPECT_EQ(copy(700'000, 0, 101), "not found");
+  std::string model(300'000, 't');
+  model.resize(200'000);
+  model += std::string(100, '\0') + bytes;
+  EXPECT_TRUE(files_.read(target) == model);
+  EXPECT_EQ(files_.close(target), "ok");
+  EXPECT_TRUE(files_.stored("target") == model);
+  EXPECT_EQ(files_.close(source), "ok");
+}
+
+TEST_F(Writes, ClearedRangesAreNotWritten) {
+  Opened file = files_.open("file");
+  ASSERT_EQ(files_.write(file, 0, std::string(200'000, 'x')), "ok");
+  ASSERT_EQ(files_.clear(file, 65'536, 131'072), "ok");
+  store::Occasion occasion(store_, files_.lines, files_.clock);
+  auto runs = RunLoop::run(written_ranges(occasion, file, 0, UINT64_MAX));
+  ASSERT_TRUE(runs.ok());
+  ASSERT_EQ(runs->size(), 2u);
+  EXPECT_EQ((*runs)[0].end, 65'536u);
+  EXPECT_EQ((*runs)[1].start, 131'072u);
+  EXPECT_EQ((*runs)[1].end, 200'000u);
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
+// --- Failures and races ---
+
+class FailingStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    if (full) co_return store::Error::kFull;
+    co_return co_await MemoryStore::commit(std::move(commit));
+  }
+  bool full = false;
+};
+
+TEST(WritesThatFail, AreKeptAndStoredLater) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "first "), "ok");
+  store.full = true;
+  EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+  EXPECT_EQ(files.write(file, 6, "second"), "ok");
+  EXPECT_EQ(files.read(file), "first second");
+  EXPECT_EQ(files.stored("file"), "");
+  store.full = false;
+  EXPECT_EQ(files.flush(file), "ok");
+  EXPECT_EQ(files.stored("file"), "first second");
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+Task<void> appends(HandleTree& files, Opened& file, int from, int count) {
+  for (int i = from; i < from + count; ++i) {
+    const auto digit = static_cast<char>('a' + i);
+    EXPECT_EQ(co_await files.write_task(file, static_cast<uint64_t>(i), std::string(1, digit)),
+              "ok");
+    co_await Executor::yield();
+  }
+}
+Task<void> flushes(HandleTree& files, Opened& file, int count) {
+  for (int i = 0; i < count; ++i) EXPECT_EQ(co_await files.flush_task(file), "ok");
+}
+Task<void> renames(HandleTree& files, Opened& file, int count) {
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(co_await files.rename_task(file, i % 2 == 0 ? "there" : "file"), "ok");
+}
+Task<void> reads(HandleTree& files, Opened& file, int count) {
+  std::string before;
+  for (int i = 0; i < count; ++i) {
+    const std::string now = co_await files.read_task(file, 0, 100);
+    // What was seen once is never gone again.
+    EXPECT_EQ(now.substr(0, before.size()), before);
+    before = now;
+  }
+}
+Task<void> notes(HandleTree& files, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string done = co_await files.note(i % 2 == 0 ? "file" : "there", "x");
+    EXPECT_TRUE(done == "ok" || done == "not found") << done;
+  }
+}
+
+TEST(WritesInARace, LeaveWhatWasWrittenUpToSomeInstant) {
+  constexpr int kCount = 12;
+  std::string all;
+  for (int i = 0; i < kCount; ++i) all += static_cast<char>('a' + i);
+  std::set<size_t> lengths;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened writer = files.open("file");
+    Opened mover = files.open("file");
+    Opened reader = files.open("file");
+    std::vector<Task<void>> tasks;
+    tasks.push_back(appends(files, writer, 0, kCount));
+    tasks.push_back(flushes(files, writer, 4));
+    tasks.push_back(renames(files, mover, 4));
+    tasks.push_back(reads(files, reader, 6));
+    tasks.push_back(notes(files, 3));
+    // Whenever it ends, what is stored is a beginning of what was written.
+    const auto look = [&] {
+      const store::Look see = [&](const store::View& view) -> store::Result<void> {
+        auto cursor = view.scan(store::Range::family(files.tree.space, kEntries));
+        for (; cursor->valid(); cursor->next()) {
+          auto value = cursor->value();
+          const auto entry = store::decode<Entry>(*value);
+          lengths.insert(entry->content.length);
+        }
+        return {};
+      };
+      EXPECT_TRUE(store.look(see).ok());
+    };
+    store::Interleaving(seed).run(std::move(tasks), look);
+    EXPECT_EQ(files.read(writer), all) << seed;
+    EXPECT_EQ(files.close(writer), "ok");
+    EXPECT_EQ(files.close(mover), "ok");
+    EXPECT_EQ(files.close(reader), "ok");
+    EXPECT_EQ(files.stored("file"), all) << seed;
+    EXPECT_TRUE(files.open_files.idle()) << seed;
+  }
+  EXPECT_GT(lengths.size(), 5u);
+}
+
+TEST(WritesInARace, TwoWhoOpenAndMakeTheSameFileGetOne) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    std::optional<Opened> opened[3];
+    std::string said[3];
+    std::vector<Task<void>> tasks;
+    auto run = [&](int i, HandleTree::Order order) -> Task<void> {
+      said[i] = co_await files.open_in_words("file", order, opened[i]);
+    };
+    tasks.push_back(run(0, {Disposition::kOpenIf, Kind::kFile, "RW", ""}));
+    tasks.push_back(run(1, {Disposition::kOpenIf, Kind::kFile, "RW", ""}));
+    tasks.push_back(run(2, {Disposition::kCreate, Kind::kFile, "RW", ""}));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    const int created = static_cast<int>(std::count(said, said + 3, "created"));
+    EXPECT_EQ(created, 1) << said[0] << " " << said[1] << " " << said[2];
+    for (auto& each : opened) {
+      if (each) {
+        EXPECT_EQ(files.close(*each), "ok");
+      }
+    }
+    EXPECT_TRUE(files.open_files.idle()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::tree

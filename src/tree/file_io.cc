@@ -1,0 +1,324 @@
+#include "tree/file_io.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "content/content.h"
+#include "tree/drafts.h"
+
+namespace kyanite::tree {
+
+namespace {
+
+// Writes of this many bytes go to an extent at once; smaller ones wait in memory for others.
+constexpr size_t kRunBytes = 64 * 1024;
+
+Drafts& drafts_of(const Opened& opened) { return opened.tree.open_files->drafts(); }
+
+Result<void> check_locks(const Opened& opened, uint64_t offset, uint64_t length, bool write) {
+  if (opened.handle == 0) return {};
+  auto may = opened.tree.open_files->check_io(opened.handle, {offset, length}, write);
+  if (!may) return Error(may.error());
+  return {};
+}
+
+// --- Reading ---
+
+// Bytes of one reply, put together from what is stored and what is not.
+class Gathering {
+ public:
+  Gathering(store::Occasion& occasion, const Tree& tree, const Found& found,
+            const content::Overlay* overlay)
+      : store_(occasion.store()), tree_(tree), found_(found), overlay_(overlay) {
+    const uint64_t stored = found.entry->content.length;
+    length_ = overlay != nullptr ? overlay->length(stored) : stored;
+    kept_ = overlay != nullptr ? std::min(overlay->kept(), stored) : stored;
+  }
+
+  Task<store::Result<std::vector<os::Bytes>>> run(uint64_t from, uint64_t length) {
+    const uint64_t end = length < length_ - std::min(from, length_) ? from + length : length_;
+    uint64_t at = from;
+    if (overlay_ != nullptr && from < end) {
+      for (const auto& part : overlay_->parts(from, end)) {
+        if (auto done = co_await add_stored(at, part.from); !done) co_return done.error();
+        if (auto done = co_await add_part(part); !done) co_return done.error();
+        at = part.to;
+      }
+    }
+    if (auto done = co_await add_stored(at, end); !done) co_return done.error();
+    co_return std::move(bytes_);
+  }
+
+ private:
+  Task<store::Result<void>> add_stored(uint64_t from, uint64_t to) {
+    if (from >= to) co_return {};
+    const uint64_t end = std::min(to, kept_);
+    if (from < end) {
+      const auto& content = found_.entry->content;
+      const auto head = found_.guard();
+      const auto place = tree_.content_place();
+      auto reader = co_await content::Reader::open(store_, place, content, from, end - from, head);
+      if (!reader) co_return reader.error();
+      while (true) {
+        auto next = co_await (*reader)->next(false);
+        if (!next) co_return next.error();
+        if (os::size_of(*next) == 0) break;
+        bytes_.push_back(std::move(*next));
+      }
+    }
+    add_zeros(to - std::max(from, end));
+    co_return {};
+  }
+
+  Task<store::Result<void>> add_part(const content::Overlay::Part& part) {
+    if (!part.piece || part.piece->is_zeros()) {
+      add_zeros(part.to - part.from);
+    } else if (!part.piece->ref) {
+      bytes_.emplace_back(Buffer::copy_of(part.piece->inline_bytes));
+    } else {
+      const auto& piece = *part.piece;
+      auto read = co_await store_.read(*piece.ref, piece.skip, piece.length, false);
+      if (!read) co_return read.error();
+      bytes_.push_back(std::move(*read));
+    }
+    co_return {};
+  }
+
+  void add_zeros(uint64_t count) {
+    while (count > 0) {
+      Buffer zeros(std::min<uint64_t>(count, kChunkBytes));
+      zeros.resize(zeros.capacity() < count ? zeros.capacity() : count);
+      std::memset(zeros.data(), 0, zeros.size());
+      count -= zeros.size();
+      bytes_.emplace_back(std::move(zeros));
+    }
+  }
+
+  store::Store& store_;
+  const Tree& tree_;
+  const Found& found_;
+  const content::Overlay* const overlay_;
+  uint64_t length_ = 0;
+  uint64_t kept_ = 0;
+  std::vector<os::Bytes> bytes_;
+};
+
+}  // namespace
+
+Task<Result<std::vector<os::Bytes>>> read(store::Occasion& occasion, Opened& opened,
+                                          uint64_t offset, uint64_t length) {
+  if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
+  const store::Hold hold = occasion.store().hold();
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    const auto draft =
+        opened.handle == 0
+            ? std::nullopt
+            : drafts_of(opened).look(opened.file, offset,
+                                     length > UINT64_MAX - offset ? UINT64_MAX : offset + length);
+    auto found = co_await find_opened(occasion, opened);
+    if (!found) co_return found.error();
+    Gathering gathering(occasion, opened.tree, *found, draft ? &draft->bytes : nullptr);
+    auto bytes = co_await gathering.run(offset, length);
+    if (bytes) co_return std::move(*bytes);
+    // The file was written to between its entry and its content being read.
+    if (bytes.error() != store::Error::kConflict) co_return Error(bytes.error());
+  }
+  co_return Error(store::Error::kBusy);
+}
+
+// --- Writing ---
+
+namespace {
+
+// The bytes as pieces of a file: in extents if they are many.
+Task<store::Result<content::Pieces>> to_pieces(store::Store& store, uint64_t offset,
+                                               std::string_view bytes) {
+  content::Pieces pieces;
+  if (bytes.size() < kRunBytes) {
+    content::Piece piece;
+    piece.offset = offset;
+    piece.length = static_cast<uint32_t>(bytes.size());
+    piece.inline_bytes = bytes;
+    pieces.push_back(std::move(piece));
+    co_return std::move(pieces);
+  }
+  for (size_t at = 0; at < bytes.size(); at += kChunkBytes) {
+    const auto chunk = bytes.substr(at, kChunkBytes);
+    auto ref = co_await store.append(Buffer::copy_of(chunk));
+    if (!ref) co_return ref.error();
+    content::Piece piece;
+    piece.offset = offset + at;
+    piece.length = static_cast<uint32_t>(chunk.size());
+    piece.ref = *ref;
+    pieces.push_back(std::move(piece));
+  }
+  co_return std::move(pieces);
+}
+
+// The times move, which is told later if it is `lazy`.
+void note_times(const store::Occasion& occasion, const Opened& opened, DraftLayer& layer,
+                bool lazy) {
+  if (!opened.frozen.written) layer.written = occasion.now;
+  if (!opened.frozen.changed) layer.changed = occasion.now;
+  if (!lazy) {
+    layer.untold.reset();
+  } else if (!layer.untold) {
+    layer.untold = occasion.clock().moment();
+  }
+}
+
+// How many bytes longer the file becomes when it reaches at least so far. kQuotaExceeded when the
+// share has no room for them.
+Task<Result<int64_t>> growth(store::Occasion& occasion, Opened& opened, uint64_t end) {
+  if (opened.tree.usage == nullptr) co_return int64_t{0};
+  auto state = co_await state_of(occasion, opened);
+  if (!state) co_return state.error();
+  const uint64_t length = state->content.length;
+  if (end <= length) co_return int64_t{0};
+  if (auto room = opened.tree.check_room(length, end); !room) co_return room.error();
+  co_return static_cast<int64_t>(end - length);
+}
+
+Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, store::Hold hold,
+                                const Drafts::Change& change) {
+  Drafts& drafts = drafts_of(opened);
+  if (drafts.change(occasion, opened, std::move(hold), change)) {
+    if (auto settled = co_await drafts.settle(opened.file); !settled) co_return settled.error();
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t offset,
+                         std::string_view bytes) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  if (offset > kMaxFileBytes || bytes.size() > kMaxFileBytes - offset)
+    co_return Error(Reason::kTooLarge);
+  if (auto may = check_locks(opened, offset, bytes.size(), true); !may) co_return may.error();
+  if (bytes.empty()) co_return Result<void>();
+  auto grows = co_await growth(occasion, opened, offset + bytes.size());
+  if (!grows) co_return grows.error();
+  store::Hold hold = occasion.store().hold();
+  auto pieces = co_await to_pieces(occasion.store(), offset, bytes);
+  if (!pieces) co_return Error(pieces.error());
+  const Drafts::Change change = [&](DraftLayer& layer) {
+    for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
+    layer.promised += *grows;
+    note_times(occasion, opened, layer, true);
+  };
+  co_return co_await change_draft(occasion, opened, std::move(hold), change);
+}
+
+Task<Result<void>> flush(store::Occasion&, Opened& opened) {
+  if (opened.handle == 0) co_return Result<void>();
+  co_return co_await drafts_of(opened).settle(opened.file);
+}
+
+Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
+  auto before = co_await state_of(occasion, opened);
+  if (!before) co_return before.error();
+  const uint64_t old = before->content.length;
+  const uint64_t low = std::min(old, length);
+  if (auto may = check_locks(opened, low, std::max(old, length) - low, true); !may)
+    co_return may.error();
+  if (auto room = opened.tree.check_room(old, length); !room) co_return room.error();
+  const Drafts::Change change = [&](DraftLayer& layer) {
+    layer.bytes.set_length(length);
+    if (length > old) layer.promised += static_cast<int64_t>(length - old);
+    note_times(occasion, opened, layer, false);
+  };
+  co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
+}
+
+Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,
+                               uint64_t to) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  auto before = co_await state_of(occasion, opened);
+  if (!before) co_return before.error();
+  to = std::min(to, before->content.length);
+  if (from >= to) co_return Result<void>();
+  if (auto may = check_locks(opened, from, to - from, true); !may) co_return may.error();
+  const Drafts::Change change = [&](DraftLayer& layer) {
+    layer.bytes.clear(from, to);
+    note_times(occasion, opened, layer, false);
+  };
+  co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
+}
+
+// --- Ranges ---
+
+namespace {
+
+// The stored pieces of [from, to), all of them, as of one state of the file.
+struct StoredPieces {
+  content::Pieces pieces;
+  uint64_t length = 0;  // of the file
+};
+Task<Result<StoredPieces>> load_pieces(store::Occasion& occasion, Opened& opened, uint64_t from,
+                                       uint64_t to) {
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    if (opened.handle != 0) {
+      if (auto settled = co_await drafts_of(opened).settle(opened.file); !settled)
+        co_return settled.error();
+    }
+    auto found = co_await find_opened(occasion, opened);
+    if (!found) co_return found.error();
+    const auto& content = found->entry->content;
+    StoredPieces loaded{{}, content.length};
+    const uint64_t end = std::min(to, content.length);
+    if (from >= end) co_return std::move(loaded);
+    const auto head = found->guard();
+    const auto place = opened.tree.content_place();
+    auto pieces = co_await content::load(occasion.store(), place, content, from, end - from, head,
+                                         occasion.deadline);
+    if (pieces) {
+      loaded.pieces = std::move(*pieces);
+      co_return std::move(loaded);
+    }
+    if (pieces.error() != store::Error::kConflict) co_return Error(pieces.error());
+  }
+  co_return Error(store::Error::kBusy);
+}
+
+}  // namespace
+
+Task<Result<content::ByteRuns>> written_ranges(store::Occasion& occasion, Opened& opened,
+                                               uint64_t from, uint64_t to) {
+  auto loaded = co_await load_pieces(occasion, opened, from, to);
+  if (!loaded) co_return loaded.error();
+  co_return content::written(loaded->pieces);
+}
+
+Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t source_offset,
+                              Opened& to, uint64_t target_offset, uint64_t length) {
+  if (to.handle == 0) co_return Error(Reason::kShownOnly);
+  if (target_offset > kMaxFileBytes || length > kMaxFileBytes - target_offset)
+    co_return Error(Reason::kTooLarge);
+  if (auto may = check_locks(from, source_offset, length, false); !may) co_return may.error();
+  if (auto may = check_locks(to, target_offset, length, true); !may) co_return may.error();
+  store::Hold hold = occasion.store().hold();
+  const uint64_t end = source_offset + length;
+  auto loaded = co_await load_pieces(occasion, from, source_offset, end);
+  if (!loaded) co_return loaded.error();
+  if (end < source_offset || end > loaded->length) co_return Error(Reason::kNotFound);
+  const uint64_t target_end = target_offset + length;
+  auto grows = co_await growth(occasion, to, target_end);
+  if (!grows) co_return grows.error();
+  const Drafts::Change change = [&](DraftLayer& layer) {
+    layer.promised += *grows;
+    layer.bytes.reach(target_end);
+    layer.bytes.clear(target_offset, target_end);
+    for (auto& piece : loaded->pieces) {
+      piece.offset = piece.offset - source_offset + target_offset;
+      layer.bytes.write(std::move(piece));
+    }
+    note_times(occasion, to, layer, false);
+  };
+  co_return co_await change_draft(occasion, to, std::move(hold), change);
+}
+
+}  // namespace kyanite::tree

@@ -1,0 +1,92 @@
+#include "tree/handle_info.h"
+
+#include <utility>
+
+#include "tree/permissions.h"
+
+namespace kyanite::tree {
+
+namespace {
+
+void apply_time(const TimeOrder& order, Time& time, bool& frozen) {
+  if (order.kind == TimeOrder::kSet) time = order.time;
+  if (order.kind == TimeOrder::kSet || order.kind == TimeOrder::kFreeze) frozen = true;
+  if (order.kind == TimeOrder::kThaw) frozen = false;
+}
+
+bool sets_something(const BasicOrder& order) {
+  for (const TimeOrder* time : {&order.created, &order.accessed, &order.written, &order.changed}) {
+    if (time->kind == TimeOrder::kSet) return true;
+  }
+  return order.attributes.has_value();
+}
+
+}  // namespace
+
+Task<Result<void>> set_basic(store::Occasion& occasion, Opened& opened, const BasicOrder& order) {
+  if (!sets_something(order)) {
+    Time unused;
+    apply_time(order.created, unused, opened.frozen.created);
+    apply_time(order.accessed, unused, opened.frozen.accessed);
+    apply_time(order.written, unused, opened.frozen.written);
+    apply_time(order.changed, unused, opened.frozen.changed);
+    co_return Result<void>();
+  }
+  Opened::Frozen frozen;
+  const OpenedEdit edit = [&](Entry& entry, store::Commit&) -> Task<Result<void>> {
+    frozen = opened.frozen;
+    SmbProperties& smb = entry.smb;
+    if (!frozen.changed) smb.changed = occasion.now;
+    apply_time(order.created, smb.created, frozen.created);
+    apply_time(order.accessed, smb.accessed, frozen.accessed);
+    apply_time(order.written, smb.written, frozen.written);
+    apply_time(order.changed, smb.changed, frozen.changed);
+    if (order.attributes) smb.attributes = *order.attributes & ~kDirectoryAttribute;
+    co_return Result<void>();
+  };
+  auto changed = co_await change_opened(occasion, opened, edit);
+  if (!changed) co_return changed.error();
+  opened.frozen = frozen;
+  co_return Result<void>();
+}
+
+Task<Result<SecurityDescriptor>> descriptor_of(store::Occasion& occasion, const Tree& tree,
+                                               const Entry& entry) {
+  const std::string& key =
+      entry.smb.permission_key.empty() ? default_permission_key() : entry.smb.permission_key;
+  auto sddl = co_await find_permission(occasion, tree.space, key);
+  if (!sddl) co_return sddl.error();
+  auto descriptor = parse_sddl(*sddl);
+  if (!descriptor) co_return Error(store::Error::kCorrupt);
+  co_return std::move(*descriptor);
+}
+
+Task<Result<std::string>> new_permission(store::Occasion& occasion, const Tree& tree,
+                                         std::string_view binary) {
+  auto descriptor = parse_sddl(default_permission());
+  if (!replace_parts(*descriptor, binary, parts_in(binary)))
+    co_return Error(Reason::kBadPermission);
+  co_return co_await add_permission(occasion, tree.space, write_sddl(*descriptor));
+}
+
+Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
+                                  std::string_view binary, DescriptorParts parts) {
+  auto state = co_await state_of(occasion, opened);
+  if (!state) co_return state.error();
+  auto descriptor = co_await descriptor_of(occasion, opened.tree, *state);
+  if (!descriptor) co_return descriptor.error();
+  if (!replace_parts(*descriptor, binary, parts)) co_return Error(Reason::kBadPermission);
+  // The permission is noted before the entry that refers to it.
+  auto key = co_await add_permission(occasion, opened.tree.space, write_sddl(*descriptor));
+  if (!key) co_return key.error();
+  const OpenedEdit edit = [&](Entry& entry, store::Commit&) -> Task<Result<void>> {
+    entry.smb.permission_key = *key;
+    if (!opened.frozen.changed) entry.smb.changed = occasion.now;
+    co_return Result<void>();
+  };
+  auto changed = co_await change_opened(occasion, opened, edit);
+  if (!changed) co_return changed.error();
+  co_return Result<void>();
+}
+
+}  // namespace kyanite::tree

@@ -1,0 +1,327 @@
+#include "tree/open.h"
+
+#include <utility>
+#include <vector>
+
+#include "store/transact.h"
+#include "tree/change.h"
+#include "tree/delete.h"
+#include "tree/drafts.h"
+#include "tree/rename.h"
+
+namespace kyanite::tree {
+
+using concurrency::AccessSet;
+
+namespace {
+
+constexpr Attributes kHidden = 0x2;
+constexpr Attributes kSystem = 0x4;
+
+bool empties(Disposition disposition) {
+  return disposition == Disposition::kSupersede || disposition == Disposition::kOverwrite ||
+         disposition == Disposition::kOverwriteIf;
+}
+bool makes(Disposition disposition) {
+  return disposition != Disposition::kOpen && disposition != Disposition::kOverwrite;
+}
+
+// Closes a handle that leads nowhere unless it is kept.
+class Attempted {
+ public:
+  Attempted(OpenFiles& table, FileKey file, HandleId handle)
+      : table_(table), file_(file), handle_(handle) {}
+  ~Attempted() {
+    if (handle_ != 0) table_.force_close(file_, false, handle_);
+  }
+  Attempted(const Attempted&) = delete;
+  Attempted& operator=(const Attempted&) = delete;
+  void keep() { handle_ = 0; }
+
+ private:
+  OpenFiles& table_;
+  const FileKey file_;
+  HandleId handle_;
+};
+
+FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, EntryId id,
+                   const std::string& path, AccessSet access, Time now) {
+  FileOpen open;
+  open.file = tree.key(id);
+  open.mode = {access, order.share};
+  open.ancestors = way.ancestors();
+  open.path = path;
+  open.session = order.session;
+  open.client = order.client;
+  open.opened = now;
+  open.delete_on_close = order.delete_on_close;
+  if (order.disposition == Disposition::kSupersede) {
+    open.besides = concurrency::kWriteAccess | concurrency::kDeleteAccess;
+  } else if (empties(order.disposition)) {
+    open.besides = concurrency::kWriteAccess;
+  }
+  return open;
+}
+
+Opened opened_at(const Tree& tree, const Way& way, const Entry& entry, const std::string& path,
+                 HandleId handle, AccessSet access) {
+  return {tree,   tree.key(entry.id), handle, entry.directory, access, way.parent(), way.folded,
+          path, 0, {}};
+}
+
+// The path with the names as they are stored.
+std::string stored_path(const Way& way, const Entry& entry) {
+  if (way.to_root()) return {};
+  Way stored = way;
+  stored.name = entry.name;
+  return stored.path();
+}
+
+// One try at opening; nothing when what was found has changed meanwhile.
+using Try = Task<Result<std::optional<OpenResult>>>;
+
+// What a new file has besides its name and id.
+void fill_new(const Opening& order, Time now, Entry& entry) {
+  entry.smb.attributes = order.attributes | (entry.directory ? 0 : kArchiveAttribute);
+  entry.smb.created = entry.smb.written = entry.smb.changed = now;
+  entry.smb.permission_key = order.permission_key;
+  entry.content.sparse = !entry.directory;
+}
+
+// The handle is there before the file: whoever finds the file finds it open.
+Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way) {
+  auto access = order.grant(nullptr);
+  if (!access) co_return access.error();
+  Creation creation;
+  creation.directory = order.kind == Kind::kDirectory;
+  creation.id = new_id();
+  OpenFiles& table = *tree.open_files;
+  FileOpen asked = file_open(order, tree, way, creation.id, way.path(), *access, occasion.now);
+  asked.besides = {};
+  const auto ancestors = asked.ancestors;
+  auto handle = co_await table.open(std::move(asked));
+  if (!handle) co_return Error(handle.error());
+  Attempted attempted(table, tree.key(creation.id), *handle);
+  const Fill fill = [&](Entry& entry, const Way& now, store::Commit&) -> Task<Result<void>> {
+    // A directory above was moved before the handle could keep it from that.
+    if (now.ancestors() != ancestors) co_return Error(Reason::kOwn);
+    fill_new(order, occasion.now, entry);
+    co_return Result<void>();
+  };
+  auto created = co_await create_entry(occasion, tree, order.path, creation, fill);
+  if (!created) {
+    const bool again = created.error() == Error(Reason::kOwn) ||
+                       (created.error() == Error(Reason::kExists) &&
+                        order.disposition != Disposition::kCreate);
+    if (again) co_return std::optional<OpenResult>();
+    co_return created.error();
+  }
+  attempted.keep();
+  Opened opened = opened_at(tree, way, created->entry, way.path(), *handle, *access);
+  co_return std::optional<OpenResult>(
+      OpenResult{std::move(opened), OpenAction::kCreated, std::move(created->entry)});
+}
+
+Result<void> check_found(const Opening& order, const Entry& entry) {
+  if (order.disposition == Disposition::kCreate) return Error(Reason::kExists);
+  if (order.kind == Kind::kDirectory && !entry.directory) return Error(Reason::kNotDirectory);
+  if (order.kind == Kind::kFile && entry.directory) return Error(Reason::kIsDirectory);
+  if (entry.directory && empties(order.disposition)) return Error(Reason::kIsDirectory);
+  return {};
+}
+
+// Attributes that keep a file from being emptied or deleted, and what else does.
+Result<void> check_attributes(const Opening& order, const Entry& entry, AccessSet access,
+                              Time now) {
+  const bool read_only = (entry.smb.attributes & kReadOnlyAttribute) != 0;
+  if (empties(order.disposition)) {
+    if (read_only) return Error(Refusal::kAccessDenied);
+    const Attributes kept = entry.smb.attributes & (kHidden | kSystem);
+    if ((kept & ~order.attributes) != 0) return Error(Refusal::kAccessDenied);
+  }
+  if (order.delete_on_close && (read_only || entry.id == kRootId)) return Error(Reason::kReadOnly);
+  const bool writes = !access.within(concurrency::kReadAccess) || empties(order.disposition);
+  if (writes && entry.copy.status == object::CopyStatus::kPending)
+    return Error(Refusal::kSharingViolation);
+  const bool leased = concurrency::is_locked(concurrency::lease_state(entry.lease, now));
+  if (leased && (!concurrency::may_open_leased_file(access) || empties(order.disposition)))
+    return Error(Refusal::kSharingViolation);
+  return {};
+}
+
+Task<Result<Entry>> empty_file(store::Occasion& occasion, Opened& opened, const Opening& order) {
+  const OpenedEdit edit = [&](Entry& file, store::Commit&) -> Task<Result<void>> {
+    file.content = {};
+    file.content.sparse = true;
+    file.cleared.clear();
+    file.http.content_md5.clear();
+    file.smb.attributes = order.attributes | kArchiveAttribute;
+    file.smb.written = file.smb.changed = occasion.now;
+    if (order.disposition == Disposition::kSupersede) file.smb.created = occasion.now;
+    co_return Result<void>();
+  };
+  co_return co_await change_opened(occasion, opened, edit);
+}
+
+OpenAction action_of(Disposition disposition) {
+  if (disposition == Disposition::kSupersede) return OpenAction::kSuperseded;
+  return empties(disposition) ? OpenAction::kOverwritten : OpenAction::kOpened;
+}
+
+Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
+               const Found& found) {
+  const Entry& entry = *found.entry;
+  if (auto passed = check_found(order, entry); !passed) co_return passed.error();
+  OpenFiles& table = *tree.open_files;
+  if (table.is_delete_pending(tree.key(entry.id))) co_return Error(Refusal::kDeletePending);
+  auto access = order.grant(&entry);
+  if (!access) co_return access.error();
+  if (auto passed = check_attributes(order, entry, *access, occasion.now); !passed)
+    co_return passed.error();
+  const std::string path = stored_path(way, entry);
+  auto handle =
+      co_await table.open(file_open(order, tree, way, entry.id, path, *access, occasion.now));
+  if (!handle) co_return Error(handle.error());
+  Attempted attempted(table, tree.key(entry.id), *handle);
+  // From now on nothing on the way can move. What did so before leads elsewhere.
+  auto way_now = co_await follow(occasion, tree, order.path);
+  if (!way_now) co_return std::optional<OpenResult>();
+  auto found_now = co_await find_entry(occasion, tree, *way_now);
+  if (!found_now) co_return found_now.error();
+  if (!*found_now || (*found_now)->entry->id != entry.id ||
+      way_now->ancestors() != way.ancestors() || stored_path(*way_now, *(*found_now)->entry) != path)
+    co_return std::optional<OpenResult>();
+  if (auto passed = check_attributes(order, *(*found_now)->entry, *access, occasion.now); !passed)
+    co_return passed.error();
+  OpenResult result{opened_at(tree, way, entry, path, *handle, *access),
+                    action_of(order.disposition),
+                    {}};
+  auto state = empties(order.disposition) ? empty_file(occasion, result.opened, order)
+                                          : state_of(occasion, result.opened);
+  auto entry_now = co_await std::move(state);
+  if (!entry_now) co_return entry_now.error();
+  result.entry = std::move(*entry_now);
+  attempted.keep();
+  co_return std::optional<OpenResult>(std::move(result));
+}
+
+// What a snapshot shows is nobody's to change, so nobody has it open to the harm of others.
+Task<Result<OpenResult>> open_shown(const Tree& tree, const Opening& order, const Way& way,
+                                    const Found& found) {
+  const Entry& entry = *found.entry;
+  if (auto passed = check_found(order, entry); !passed) co_return passed.error();
+  auto access = order.grant(&entry);
+  if (!access) co_return access.error();
+  if (!access->within(concurrency::kReadAccess) || empties(order.disposition) ||
+      order.delete_on_close)
+    co_return Error(Reason::kShownOnly);
+  co_return OpenResult{opened_at(tree, way, entry, stored_path(way, entry), 0, *access),
+                       OpenAction::kOpened, entry};
+}
+
+}  // namespace
+
+Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const Opening& order) {
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    if (occasion.deadline.over()) co_return Error(store::Error::kTimeout);
+    auto way = co_await follow(occasion, tree, order.path);
+    if (!way) co_return way.error();
+    auto found = co_await find_entry(occasion, tree, *way);
+    if (!found) co_return found.error();
+    if (!*found && !makes(order.disposition)) co_return Error(Reason::kNotFound);
+    if (tree.shown) {
+      if (!*found) co_return Error(Reason::kShownOnly);
+      co_return co_await open_shown(tree, order, *way, **found);
+    }
+    auto attempt = *found ? open_found(occasion, tree, order, *way, **found)
+                          : make(occasion, tree, order, *way);
+    auto opened = co_await std::move(attempt);
+    if (!opened) co_return opened.error();
+    if (*opened) co_return std::move(**opened);
+  }
+  co_return Error(store::Error::kBusy);
+}
+
+Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked) {
+  std::optional<Entry> state;
+  if (opened.handle == 0) {
+    if (!asked) co_return state;
+    auto shown = co_await state_of(occasion, opened);
+    if (shown) state = std::move(*shown);
+    co_return state;
+  }
+  OpenFiles& table = *opened.tree.open_files;
+  // Where it is now, for what remains to be done without the handle.
+  if (auto found = co_await find_opened(occasion, opened); !found) {
+    if (found.error() != Error(Refusal::kNoSuchHandle)) co_return found.error();
+  }
+  auto closed = table.close(opened.handle);
+  if (!closed) co_return Error(closed.error());
+  if (closed->removal) {
+    table.drafts().discard(opened.file);
+    auto removed = co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded,
+                                         opened.file.id);
+    closed->removal.reset();
+    if (!removed) co_return removed.error();
+    co_return state;
+  }
+  const bool wrote = concurrency::kWriteAccess.within(opened.access);
+  if (wrote) {
+    if (auto settled = co_await table.drafts().settle(opened.file); !settled)
+      co_return settled.error();
+  }
+  if (asked) {
+    auto now = co_await state_of(occasion, opened);
+    if (now) state = std::move(*now);
+  }
+  co_return state;
+}
+
+Task<Result<void>> set_delete_pending(store::Occasion& occasion, Opened& opened, bool pending,
+                                      bool ignores_read_only) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  OpenFiles& table = *opened.tree.open_files;
+  if (pending) {
+    if (opened.is_root()) co_return Error(Reason::kIsRoot);
+    auto found = co_await find_opened(occasion, opened);
+    if (!found) co_return found.error();
+    if ((found->entry->smb.attributes & kReadOnlyAttribute) != 0 && !ignores_read_only)
+      co_return Error(Reason::kReadOnly);
+  }
+  auto marked = co_await table.set_delete_pending(opened.handle, pending);
+  if (!marked) co_return Error(marked.error());
+  if (!pending || !opened.directory) co_return Result<void>();
+  auto empty = co_await require_empty(occasion, opened.tree, opened.file.id);
+  if (empty) co_return Result<void>();
+  auto withdrawn = co_await table.set_delete_pending(opened.handle, false);
+  if (!withdrawn) co_return Error(withdrawn.error());
+  co_return empty.error();
+}
+
+Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, const Path& to,
+                                 bool replaces) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  if (opened.is_root()) co_return Error(Refusal::kAccessDenied);
+  const Retouch retouch = [&](Entry& entry) {
+    if (!opened.frozen.changed) entry.smb.changed = occasion.now;
+  };
+  while (true) {
+    auto found = co_await find_opened(occasion, opened);
+    if (!found) co_return found.error();
+    Rename order;
+    order.kind = opened.directory ? Kind::kDirectory : Kind::kFile;
+    auto from = parse_path(opened.tree.names, opened.path, true);
+    if (!from) co_return from.error();
+    order.from = std::move(*from);
+    order.to = to;
+    order.destination.replaces = replaces;
+    order.by = opened.handle;
+    order.id = opened.file.id;
+    auto renamed = co_await rename(occasion, opened.tree, order, retouch);
+    if (renamed) co_return Result<void>();
+    // Somebody else moved it first.
+    if (renamed.error() != Error(Reason::kNotFound)) co_return renamed.error();
+  }
+}
+
+}  // namespace kyanite::tree

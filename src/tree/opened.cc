@@ -1,0 +1,72 @@
+#include "tree/opened.h"
+
+#include <utility>
+#include <vector>
+
+#include "store/transact.h"
+#include "tree/change.h"
+#include "tree/drafts.h"
+#include "tree/tree_commit.h"
+
+namespace kyanite::tree {
+
+std::string folded_name(const Tree& tree, std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return stored_name(tree.names, slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened) {
+  while (true) {
+    auto found = co_await find_child(occasion, opened.tree, opened.parent, opened.folded);
+    if (!found) co_return found.error();
+    if (*found && (*found)->entry->id == opened.file.id) co_return std::move(**found);
+    if (opened.handle == 0) co_return Error(Refusal::kNoSuchHandle);
+    // Somebody moved it. Once that is over the table says where it went.
+    co_await opened.tree.open_files->wait_for_rename(opened.file);
+    auto handle = opened.tree.open_files->find(opened.handle);
+    if (!handle || handle->moves == opened.moves) co_return Error(Refusal::kNoSuchHandle);
+    opened.moves = handle->moves;
+    opened.parent = handle->parent();
+    opened.folded = folded_name(opened.tree, handle->path);
+    opened.path = std::move(handle->path);
+  }
+}
+
+Task<Result<Entry>> state_of(store::Occasion& occasion, Opened& opened) {
+  Drafts& drafts = opened.tree.open_files->drafts();
+  // What is not stored is looked at first: what is stored meanwhile is then seen twice, not never.
+  const auto draft = opened.handle == 0 ? std::nullopt : drafts.look(opened.file);
+  auto found = co_await find_opened(occasion, opened);
+  if (!found) co_return found.error();
+  Entry entry = *found->entry;
+  if (draft) draft->lay_over(entry, occasion.clock().moment());
+  co_return std::move(entry);
+}
+
+Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
+                                  const OpenedEdit& edit) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  OpenFiles& table = *opened.tree.open_files;
+  Entry entry;
+  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
+    std::vector<store::Key> keys{entry_key(opened.tree.space, opened.parent, opened.folded)};
+    if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+      co_return Error(turn.error());
+    if (auto settled = co_await table.drafts().settle(opened.file); !settled)
+      co_return settled.error();
+    auto found = co_await find_opened(occasion, opened);
+    if (!found) co_return found.error();
+    TreeCommit commit(attempt, opened.tree.space, opened.tree.usage);
+    if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
+    entry = *found->entry;
+    if (auto edited = co_await edit(entry, attempt.commit); !edited) co_return edited.error();
+    touch(entry, occasion.now);
+    auto replaced = co_await commit.replace(opened.parent, opened.folded, &*found, &entry, &entry);
+    if (!replaced) co_return Error(replaced.error());
+    co_return Result<void>();
+  };
+  if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
+  co_return std::move(entry);
+}
+
+}  // namespace kyanite::tree

@@ -1,0 +1,55 @@
+// A file or directory that a client has open, and the way from there back to its entry. Handles
+// follow renames: the open-file table knows where a file is, the store what it is.
+#pragma once
+
+#include <string>
+
+#include "base/task.h"
+#include "concurrency/share_mode.h"
+#include "store/occasion.h"
+#include "tree/open_files.h"
+#include "tree/tree.h"
+
+namespace kyanite::tree {
+
+// Used by one thread at a time; what of it changes is where the entry was found last.
+struct Opened {
+  Tree tree;
+  FileKey file;
+  HandleId handle = 0;  // 0: of what a snapshot shows, which is nobody's to change.
+  bool directory = false;
+  concurrency::AccessSet access;
+  // Where it was found last. The path has the names as they are stored.
+  EntryId parent = kRootId;
+  std::string folded;
+  std::string path;
+  uint64_t moves = 0;  // As the handle counts them.
+
+  // Times that what is done through this handle does not move.
+  struct Frozen {
+    bool created = false;
+    bool accessed = false;
+    bool written = false;
+    bool changed = false;
+  } frozen;
+
+  bool is_root() const { return folded.empty(); }
+};
+
+// The entry as it is stored; what was written and is not stored yet is Drafts::lay_over's to add.
+// kNoSuchHandle once the handle was closed by force, or the file is gone.
+Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened);
+
+// The same with all that was written, stored or not.
+Task<Result<Entry>> state_of(store::Occasion& occasion, Opened& opened);
+
+// Where a path leads: the id of its directory is known, this is the name in it.
+std::string folded_name(const Tree& tree, std::string_view path);
+
+// Read, decide, commit for what somebody has open. Everything written before is stored first.
+// `edit` may be called again after a conflict.
+using OpenedEdit = std::function<Task<Result<void>>(Entry& entry, store::Commit& commit)>;
+Task<Result<Entry>> change_opened(store::Occasion& occasion, Opened& opened,
+                                  const OpenedEdit& edit);
+
+}  // namespace kyanite::tree

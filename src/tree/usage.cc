@@ -1,0 +1,91 @@
+#include "tree/usage.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "jobs/walk.h"
+#include "store/fields.h"
+#include "tree/records.h"
+
+namespace kyanite::tree {
+
+std::optional<uint64_t> Usage::bytes(store::SpaceId share) const {
+  MutexLock lock(mutex_);
+  const auto found = shares_.find(share);
+  if (found == shares_.end() || !found->second.known) return std::nullopt;
+  return static_cast<uint64_t>(std::max<int64_t>(*found->second.known, 0));
+}
+
+void Usage::begin(store::SpaceId share) {
+  MutexLock lock(mutex_);
+  shares_[share].known = 0;
+}
+
+void Usage::forget(store::SpaceId share) {
+  MutexLock lock(mutex_);
+  shares_.erase(share);
+}
+
+void Usage::note(store::SpaceId share, std::string_view key, int64_t more) {
+  if (more == 0) return;
+  MutexLock lock(mutex_);
+  const auto found = shares_.find(share);
+  if (found == shares_.end()) return;
+  Share& noted = found->second;
+  if (noted.known) *noted.known += more;
+  if (noted.counting && key < noted.counting->next) noted.counting->bytes += more;
+}
+
+void Usage::promise(store::SpaceId share, int64_t more) {
+  if (more == 0) return;
+  MutexLock lock(mutex_);
+  shares_[share].promised += more;
+}
+
+bool Usage::has_room(store::SpaceId share, uint64_t quota, uint64_t more) const {
+  if (more > quota) return false;
+  MutexLock lock(mutex_);
+  const auto found = shares_.find(share);
+  if (found == shares_.end()) return true;
+  const int64_t used = found->second.known.value_or(0) + found->second.promised;
+  return used <= 0 || static_cast<uint64_t>(used) <= quota - more;
+}
+
+Task<store::Result<bool>> Usage::count(jobs::Step& step, std::string, store::SpaceId share,
+                                       std::string& key) {
+  {
+    MutexLock lock(mutex_);
+    Share& counted = shares_[share];
+    if (counted.known) co_return true;
+    // What was counted before a restart is lost, whatever the job remembers.
+    if (!counted.counting) counted.counting.emplace();
+    key = counted.counting->next;
+  }
+  int64_t bytes = 0;
+  const jobs::See see = [&](const store::View&,
+                            const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto value = cursor.value();
+    if (!value) return value.error();
+    const auto entry = store::decode<Entry>(*value);
+    if (!entry) return store::Error::kCorrupt;
+    bytes += static_cast<int64_t>(entry->content.length);
+    return true;
+  };
+  std::vector<store::Range> entries(1, store::Range::family(share, kEntries));
+  auto at_end = co_await jobs::walk(step, std::move(entries), key, see);
+  if (!at_end) co_return at_end;
+  MutexLock lock(mutex_);
+  const auto found = shares_.find(share);
+  if (found == shares_.end() || !found->second.counting) co_return true;  // Deleted meanwhile.
+  Share& counted = found->second;
+  counted.counting->bytes += bytes;
+  counted.counting->next = key;
+  if (*at_end) {
+    counted.known = counted.counting->bytes;
+    counted.counting.reset();
+  }
+  co_return at_end;
+}
+
+}  // namespace kyanite::tree
