@@ -131,7 +131,7 @@ class Kyanite(Running):
         """`under`: a command that runs the server."""
         super().__init__("kyanite")
         self.ports = {"blob": self.port, **{name: free_port() for name in ("queue", "table", "file")}}
-        ports = [word for name, port in {**self.ports, "admin": 0}.items() for word in (f"--{name}Port", str(port))]
+        ports = [word for name, port in {**self.ports, "smb": 0, "admin": 0}.items() for word in (f"--{name}Port", str(port))]
         command = [*under, str(binary), "--silent", "--location", str(self.directory / "data"), *ports, *flags]
         began = time.monotonic()
         self.launch(pinned(core, command), [self.port])

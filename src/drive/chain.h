@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +18,10 @@
 namespace kyanite::drive {
 
 // What requests being served and their replies take of a connection's memory. Lives inside the
-// connection, and outlives its tickets.
+// connection, and outlives its weights.
 class Load {
  public:
-  class Ticket;
+  class Weight;
   uint64_t bytes() const { return bytes_; }
   size_t requests() const { return requests_; }
 
@@ -29,27 +30,27 @@ class Load {
   size_t requests_ = 0;
 };
 
-class Load::Ticket {
+class Load::Weight {
  public:
-  Ticket() = default;
-  Ticket(Load& load, size_t requests, uint64_t bytes, Budget::Part memory)
+  Weight() = default;
+  Weight(Load& load, size_t requests, uint64_t bytes, Budget::Part memory)
       : load_(&load), requests_(requests), bytes_(bytes), memory_(std::move(memory)) {
     load.requests_ += requests;
     load.bytes_ += bytes;
   }
-  Ticket(Ticket&& other) noexcept
+  Weight(Weight&& other) noexcept
       : load_(std::exchange(other.load_, nullptr)),
         requests_(other.requests_),
         bytes_(other.bytes_),
         memory_(std::move(other.memory_)) {}
-  Ticket& operator=(Ticket&& other) noexcept {
+  Weight& operator=(Weight&& other) noexcept {
     std::swap(load_, other.load_);
     std::swap(requests_, other.requests_);
     std::swap(bytes_, other.bytes_);
     memory_ = std::move(other.memory_);
     return *this;
   }
-  ~Ticket() {
+  ~Weight() {
     if (load_ == nullptr) return;
     load_->requests_ -= requests_;
     load_->bytes_ -= bytes_;
@@ -82,21 +83,29 @@ struct Incoming {
 struct Outgoing {
   std::string message;
   std::vector<os::Bytes> data;
-  std::shared_ptr<Session> signed_by;  // Null: not signed.
+  std::shared_ptr<Channel> signed_by;  // Null: not signed, or signed already.
 };
 
 // A frame to be sent.
 struct OutgoingFrame {
   std::vector<Outgoing> messages;
-  std::shared_ptr<Session> sealed_by;  // Null: not encrypted.
-  Load::Ticket ticket;
+  std::shared_ptr<Channel> sealed_by;  // Null: not encrypted.
+  Load::Weight weight;
 };
 
 struct Chain {
   Buffer frame;
   std::vector<Incoming> requests;
-  std::shared_ptr<Session> sealed_by;  // Null: it was not encrypted.
-  Load::Ticket ticket;
+  std::shared_ptr<Channel> sealed_by;  // Null: it was not encrypted.
+  Load::Weight weight;
+
+  // Of a chain that came to a further connection of its session and is served at home.
+  struct Origin {
+    std::shared_ptr<Mailbox> connection;
+    std::shared_ptr<Channel> channel;
+    uint64_t number = 0;  // Among those that are away from there.
+  };
+  std::optional<Origin> origin;
 
   // What related messages take over from those before.
   std::shared_ptr<Session> session;

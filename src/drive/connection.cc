@@ -35,7 +35,7 @@ Connection::Connection(Drive& drive, Carrier& carrier)
 }
 
 Connection::~Connection() {
-  CHECK(chains_ == 0);
+  CHECK(chains_ == 0 && guests_ == 0);
   CHECK(sessions_.empty());
   drive_.metrics.connections.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -88,19 +88,23 @@ Task<bool> Connection::receive(Buffer frame) {
   if (!agreement && chain->requests.front().message.header.command != smb::Command::kNegotiate)
     co_return fail("a request before NEGOTIATE");
   if (!co_await verify(*chain)) co_return false;
-  chain->ticket = make_ticket(*chain);
-  run(std::move(chain));
+  chain->weight = make_weight(*chain);
+  if (const Bound* bound = find_home(*chain)) {
+    send_home(std::move(chain), *bound);
+  } else {
+    run(std::move(chain));
+  }
   co_return !dropped_;
 }
 
 Task<bool> Connection::open_sealed(Chain& chain, std::string_view& bytes) {
   const auto transform = smb::read_transform(bytes);
   if (!transform) co_return fail("a malformed encrypted frame");
-  const auto session = find_session(transform->session_id);
-  if (session == nullptr || !session->opener)
+  const auto channel = find_channel(transform->session_id);
+  if (channel == nullptr || !channel->opener)
     co_return fail("an encrypted frame of no session that encrypts");
   std::optional<std::string_view> plain;
-  auto work = [&] { return session->opener->open({chain.frame.data(), chain.frame.size()}); };
+  auto work = [&] { return channel->opener->open({chain.frame.data(), chain.frame.size()}); };
   if (bytes.size() > kInlineCryptoBytes) {
     plain = co_await drive_.workers.run(work);
   } else {
@@ -108,7 +112,7 @@ Task<bool> Connection::open_sealed(Chain& chain, std::string_view& bytes) {
   }
   if (!plain || smb::kind_of(*plain) != smb::FrameKind::kMessages)
     co_return fail("an encrypted frame that its session did not encrypt");
-  chain.sealed_by = session;
+  chain.sealed_by = channel;
   bytes = *plain;
   co_return true;
 }
@@ -116,21 +120,21 @@ Task<bool> Connection::open_sealed(Chain& chain, std::string_view& bytes) {
 // Looks at the signatures, in the order in which messages came: a session's key serves one at a
 // time.
 Task<bool> Connection::verify(Chain& chain) {
-  std::shared_ptr<Session> before;
+  std::shared_ptr<Channel> before;
   for (Incoming& request : chain.requests) {
     const smb::Header& header = request.message.header;
-    const auto session =
-        header.has(smb::header_flag::kRelated) ? before : find_session(header.session_id);
-    before = session;
+    const auto channel =
+        header.has(smb::header_flag::kRelated) ? before : find_channel(header.session_id);
+    before = channel;
     if (chain.sealed_by != nullptr) {
-      if (!header.has(smb::header_flag::kRelated) && header.session_id != chain.sealed_by->id())
+      if (!header.has(smb::header_flag::kRelated) &&
+          header.session_id != chain.sealed_by->session_id)
         co_return fail("a message of another session than it is encrypted by");
       continue;
     }
-    if (!header.has(smb::header_flag::kSigned) || session == nullptr || !session->verifier)
-      continue;
+    if (!header.has(smb::header_flag::kSigned) || channel == nullptr) continue;
     bool right = false;
-    auto work = [&] { return session->verifier->verify(request.message.bytes); };
+    auto work = [&] { return channel->verifier.verify(request.message.bytes); };
     if (request.message.bytes.size() > kInlineCryptoBytes) {
       right = co_await drive_.workers.run(work);
     } else {
@@ -151,12 +155,12 @@ bool Connection::take_ids(const Chain& chain) {
 }
 
 // Counts what the requests bring, and the most that their replies may have.
-Load::Ticket Connection::make_ticket(const Chain& chain) {
+Load::Weight Connection::make_weight(const Chain& chain) {
   uint64_t bytes = chain.frame.capacity();
   for (const Incoming& request : chain.requests)
     bytes += std::min<uint64_t>(moved_bytes(request.message.header, request.message.bytes),
                                 kMaxTransferBytes);
-  return Load::Ticket(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
+  return Load::Weight(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
 }
 
 Task<bool> Connection::reserve(size_t frame_bytes) {
@@ -198,9 +202,11 @@ bool Connection::answer_hello(std::string_view frame) {
   return true;
 }
 
+// What sessions at home elsewhere have open is not known here.
 bool Connection::has_opens() const {
-  return std::any_of(sessions_.begin(), sessions_.end(),
-                     [](const auto& each) { return !each.second->opens().empty(); });
+  return !bound_.empty() || std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
+    return !each.second->opens().empty();
+  });
 }
 
 std::shared_ptr<Session> Connection::add_session() {
@@ -217,9 +223,15 @@ std::shared_ptr<Session> Connection::find_session(uint64_t id) const {
   return found == sessions_.end() ? nullptr : found->second;
 }
 
-void Connection::session_established(const Session& session) {
+void Connection::session_established(uint64_t id, Bond bond) {
   ++established_;
-  drive_.sessions.establish(session.id(), session.account());
+  drive_.sessions.establish(id, std::move(bond));
+}
+
+std::shared_ptr<Channel> Connection::find_channel(uint64_t session_id) const {
+  if (const auto session = find_session(session_id)) return session->channel;
+  const auto bound = bound_.find(session_id);
+  return bound == bound_.end() ? nullptr : bound->second.channel;
 }
 
 void Connection::cancel_where(Exchange::Cancelled why,
@@ -235,6 +247,12 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   if (sessions_.erase(session->id()) == 0) co_return;
   drive_.sessions.remove(session->id());
   if (session->established()) --established_;
+  session->end();
+  for (const FurtherChannel& further : std::exchange(session->further, {})) {
+    further.connection->post([id = session->id()](Connection* connection) {
+      if (connection != nullptr) connection->unbind(id);
+    });
+  }
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.session == session;
   });
@@ -269,24 +287,43 @@ Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> t
 void Connection::notify(const std::shared_ptr<Session>& session, std::string message) {
   if (sender_.waiting() >= kMaxNotifications) return drop("the peer takes no notifications");
   OutgoingFrame out;
-  if (session != nullptr && session->must_encrypt()) out.sealed_by = session;
   out.messages.push_back({std::move(message), {}, nullptr});
-  sender_.send(std::move(out));
+  const bool encrypts = session != nullptr && session->must_encrypt();
+  if (!ending_ || session == nullptr || session->further.empty()) {
+    if (encrypts) out.sealed_by = session->channel;
+    return sender_.send(std::move(out));
+  }
+  const FurtherChannel& other = session->further.front();
+  if (encrypts) out.sealed_by = other.channel;
+  other.connection->post([frame = std::make_shared<OutgoingFrame>(std::move(out))](Connection* at) {
+    if (at != nullptr) at->sender_.send(std::move(*frame));
+  });
 }
 
+// Sessions that have further connections live on until the last of those is gone.
 Task<void> Connection::end(bool answered) {
+  ending_ = true;
   if (!answered) carrier_.cut();
-  cancel_where(Exchange::Cancelled::kEnded, [](const Exchange&) { return true; });
-  if (chains_ > 0) {
-    Pending<bool> all_ended;
-    all_ended_ = &all_ended;
-    co_await all_ended;
+  leave_homes();
+  cancel_where(Exchange::Cancelled::kEnded,
+               [](const Exchange& exchange) { return !exchange.chain().origin; });
+  while (chains_ > 0) co_await make_progress();
+  std::vector<std::shared_ptr<Session>> alone;
+  for (const auto& [id, session] : sessions_) {
+    if (session->further.empty()) alone.push_back(session);
   }
-  while (!sessions_.empty())
-    co_await end_session(sessions_.begin()->second, OpenEnd::kConnectionLost);
+  for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
+  while (!sessions_.empty() || guests_ > 0) co_await make_progress();
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;
+}
+
+// Until one of the things that end() waits for has happened.
+Task<void> Connection::make_progress() {
+  Pending<bool> made;
+  progress_ = &made;
+  co_await made;
 }
 
 }  // namespace kyanite::drive

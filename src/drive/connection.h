@@ -1,6 +1,9 @@
 // One client's connection: takes frames, checks who sent them and whether they may, has the
 // handlers of their commands answer, and sends the answers. Knows no sockets.
 //
+// A session lives on the connection on which it was made, its home. Further connections may be
+// bound to it: they check what arrives, send it home to be served, and send the answers.
+//
 // A frame is checked in the order of arrival; the requests of different frames are served beside
 // each other, those of one frame one after the other.
 #pragma once
@@ -65,7 +68,7 @@ class Connection {
   // when everything is over. With `answered`, replies are still sent.
   Task<void> end(bool answered);
 
-  bool authenticated() const { return established_ > 0; }
+  bool authenticated() const { return established_ > 0 || !bound_.empty(); }
   bool busy() const { return load_.requests() > 0; }
   // Whether a session has something open.
   bool has_opens() const;
@@ -85,7 +88,7 @@ class Connection {
   // Null when there is no room for one more that is not established.
   std::shared_ptr<Session> add_session();
   std::shared_ptr<Session> find_session(uint64_t id) const;
-  void session_established(const Session& session);
+  void session_established(uint64_t id, Bond bond);
   // Ends a session: what it waits for, its trees and opens. `except` goes on.
   Task<void> end_session(std::shared_ptr<Session> session, OpenEnd why,
                          const Exchange* except = nullptr);
@@ -93,6 +96,17 @@ class Connection {
   Task<void> end_tree(Session& session, std::shared_ptr<TreeConnect> tree, const Exchange* except);
   // A logon failed. After too many of them a connection on which nobody has logged on is dropped.
   void count_failed_logon();
+
+  // The logon by which this is being bound to a session at home elsewhere, begun if there is none;
+  // null when there are too many.
+  struct Binding {
+    auth::LogonAcceptor logon;
+    smb::PreauthHash preauth;
+  };
+  Binding* find_binding(uint64_t session_id);
+  void forget_binding(uint64_t session_id) { bindings_.erase(session_id); }
+  // From now on this is a further connection of the session.
+  void bind(std::shared_ptr<Channel> channel, std::shared_ptr<Mailbox> home);
 
   // Sends what no request asked for: a break. Its header needs a command and perhaps a session id;
   // it is encrypted if the session is. On the loop; from elsewhere by way of the mailbox.
@@ -105,13 +119,21 @@ class Connection {
  private:
   friend class Exchange;
 
+  // Where a session of this connection lives that was made on another.
+  struct Bound {
+    std::shared_ptr<Channel> channel;
+    std::shared_ptr<Mailbox> home;
+  };
+
   // connection.cc: arrival.
+  std::shared_ptr<Channel> find_channel(uint64_t session_id) const;
   Task<bool> open_sealed(Chain& chain, std::string_view& bytes);
   Task<bool> verify(Chain& chain);
   bool answer_hello(std::string_view frame);
   bool take_ids(const Chain& chain);
-  Load::Ticket make_ticket(const Chain& chain);
+  Load::Weight make_weight(const Chain& chain);
   bool fail(std::string_view why);
+  Task<void> make_progress();
   void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
 
   // dispatch.cc: service.
@@ -125,7 +147,22 @@ class Connection {
   void send_interim(Exchange& exchange);
   void send_replies(Chain& chain, bool last);
   void count(const Exchange& exchange, const Reply& reply);
-  void one_ended();
+  void one_ended(bool guest);
+  bool goes_on(const Chain& chain) const { return chain.origin || !dropped_; }
+
+  // channels.cc: sessions with several connections. On a further one:
+  const Bound* find_home(const Chain& chain) const;
+  void send_home(std::unique_ptr<Chain> chain, const Bound& bound);
+  void unbind(uint64_t session_id) { bound_.erase(session_id); }
+  void leave_homes();
+  // What comes back: some replies, a note that the rest takes its time, or all that is left.
+  enum class Leg { kReplies, kInterim, kLast };
+  void came_back(uint64_t number, Leg leg, OutgoingFrame frame);
+  void all_came_back(uint64_t number);
+  // At home:
+  void deliver(Chain& chain, Leg leg, OutgoingFrame frame);
+  bool add_channel(FurtherChannel channel);
+  Detached remove_channel(uint64_t session_id, std::shared_ptr<Mailbox> connection);
 
   Drive& drive_;
   Carrier& carrier_;
@@ -142,9 +179,15 @@ class Connection {
   std::unordered_map<uint64_t, std::shared_ptr<Session>> sessions_;
   std::vector<Exchange*> running_;
   size_t waiting_ = 0;  // Of them, those told to wait.
-  size_t chains_ = 0;
+  size_t chains_ = 0;   // that came here
+  size_t guests_ = 0;   // that came to further connections
+  std::unordered_map<uint64_t, std::unique_ptr<Binding>> bindings_;
+  std::unordered_map<uint64_t, Bound> bound_;
+  std::unordered_map<uint64_t, Load::Weight> away_;  // Chains that are served at home.
+  uint64_t last_away_ = 0;
+  bool ending_ = false;  // No more frames come.
   Pending<bool>* room_ = nullptr;
-  Pending<bool>* all_ended_ = nullptr;
+  Pending<bool>* progress_ = nullptr;  // Of what end() waits for.
 };
 
 }  // namespace kyanite::drive

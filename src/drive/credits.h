@@ -22,8 +22,6 @@ class Credits {
   // has none. An id that is never used holds up all that follow: the window stays kMaxCredits wide.
   uint16_t grant(uint16_t charge, uint16_t asked, bool generous);
 
-  uint32_t available() const { return available_; }
-
  private:
   bool used(uint64_t id) const { return used_[id % kMaxCredits]; }
 

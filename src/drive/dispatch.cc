@@ -20,31 +20,37 @@ void put_header(std::string& message, const smb::Header& header) {
 }  // namespace
 
 Detached Connection::run(std::unique_ptr<Chain> chain) {
-  ++chains_;
+  const auto origin = chain->origin;
+  ++(origin ? guests_ : chains_);
   try {
     co_await serve(*chain);
   } catch (const std::exception& error) {
     drop(std::string("an exception: ") + error.what());
   }
   chain.reset();
-  one_ended();
+  if (origin) {
+    origin->connection->post([number = origin->number](Connection* connection) {
+      if (connection != nullptr) connection->all_came_back(number);
+    });
+  }
+  one_ended(origin.has_value());
 }
 
-void Connection::one_ended() {
-  --chains_;
+void Connection::one_ended(bool guest) {
+  --(guest ? guests_ : chains_);
   if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
-  if (chains_ == 0 && all_ended_ != nullptr) std::exchange(all_ended_, nullptr)->set(true);
+  if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
 }
 
 Task<void> Connection::serve(Chain& chain) {
-  for (size_t i = 0; i < chain.requests.size() && !dropped_; ++i) {
+  for (size_t i = 0; i < chain.requests.size() && goes_on(chain); ++i) {
     if (chain.requests[i].message.header.command == smb::Command::kCancel) {
       cancel_asked(chain, chain.requests[i]);
       continue;
     }
     Exchange exchange(*this, chain, i);
     Reply reply = co_await answer(exchange);
-    if (dropped_) co_return;
+    if (!goes_on(chain)) co_return;
     finish(exchange, std::move(reply));
   }
   send_replies(chain, true);
@@ -57,7 +63,12 @@ void Connection::cancel_asked(const Chain& chain, const Incoming& request) {
   const bool trusted =
       chain.sealed_by != nullptr || request.signature == Incoming::Signature::kRight;
   if (session != nullptr && session->established() && !trusted) return;
+  const auto same_connection = [&](const Chain& other) {
+    if (!chain.origin || !other.origin) return !chain.origin && !other.origin;
+    return chain.origin->connection == other.origin->connection;
+  };
   cancel_where(Exchange::Cancelled::kByClient, [&](const Exchange& exchange) {
+    if (!same_connection(exchange.chain())) return false;
     return header.has(smb::header_flag::kAsync)
                ? exchange.async_id() != 0 && exchange.async_id() == header.async_id
                : exchange.header.message_id == header.message_id;
@@ -94,8 +105,8 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
   if (incoming.signature == Incoming::Signature::kWrong) return Status::kAccessDenied;
   if (row.needs_session && (session == nullptr || !session->established()))
     return Status::kUserSessionDeleted;
-  if (session != nullptr && session->established() && !sealed && !logs_on) {
-    if (session->must_encrypt()) return Status::kAccessDenied;
+  if (session != nullptr && session->established() && !sealed) {
+    if (session->must_encrypt() && !logs_on) return Status::kAccessDenied;
     if (incoming.signature != Incoming::Signature::kRight) return Status::kAccessDenied;
   }
   if (exchange.chain().create_error != Status::kSuccess) return exchange.chain().create_error;
@@ -137,12 +148,12 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   }
   if (!failed) {
     chain.tree_id = header.tree_id;
-    if (reply.signed_by != nullptr) chain.session = reply.signed_by;
+    chain.session = exchange.session;
   }
   if (exchange.async_id() != 0) {
     header.flags |= smb::header_flag::kAsync;
     header.async_id = exchange.async_id();
-  } else {
+  } else if (!chain.origin) {
     // A logon gets what it asks for when it succeeds, and what it needs to go on before.
     const bool generous =
         asked.command != smb::Command::kNegotiate &&
@@ -152,14 +163,18 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   Outgoing out;
   if (exchange.is_last()) header.credits = static_cast<uint16_t>(std::exchange(chain.credits, 0));
   put_header(reply.message, header);
-  if (reply.preauth != nullptr) reply.preauth->add(reply.message);
+  if (reply.preauth != nullptr) {
+    // The hash is over what is sent, so that a signature has to be there first.
+    if (reply.signed_by != nullptr) std::exchange(reply.signed_by, {})->signer.sign(reply.message);
+    reply.preauth->add(reply.message);
+  }
   count(exchange, reply);
   out.message = std::move(reply.message);
   out.data = std::move(reply.data);
   if (reply.signed_by != nullptr) {
     out.signed_by = std::move(reply.signed_by);
   } else if (exchange.incoming().signature == Incoming::Signature::kRight) {
-    out.signed_by = exchange.session;
+    out.signed_by = exchange.channel();
   }
   chain.replies.push_back(std::move(out));
 }
@@ -172,13 +187,13 @@ void Connection::send_interim(Exchange& exchange) {
   smb::Header header = smb::reply_header(exchange.header, smb::Status::kPending);
   header.flags |= smb::header_flag::kAsync;
   header.async_id = exchange.async_id();
-  chain.credits += credits_.grant(charge_of(exchange.header), exchange.header.credits, true);
+  if (!chain.origin)
+    chain.credits += credits_.grant(charge_of(exchange.header), exchange.header.credits, true);
   header.credits = static_cast<uint16_t>(std::exchange(chain.credits, 0));
   OutgoingFrame out;
   out.sealed_by = chain.sealed_by;
   out.messages.push_back({smb::encode(header, smb::ErrorReply()), {}, nullptr});
-  sender_.send(std::move(out));
-  chain.ticket.rest(chain.frame.capacity());
+  deliver(chain, Leg::kInterim, std::move(out));
 }
 
 void Connection::send_replies(Chain& chain, bool last) {
@@ -186,8 +201,7 @@ void Connection::send_replies(Chain& chain, bool last) {
   OutgoingFrame out;
   out.messages = std::exchange(chain.replies, {});
   out.sealed_by = chain.sealed_by;
-  if (last) out.ticket = std::move(chain.ticket);
-  sender_.send(std::move(out));
+  deliver(chain, last ? Leg::kLast : Leg::kReplies, std::move(out));
 }
 
 void Connection::count(const Exchange& exchange, const Reply& reply) {

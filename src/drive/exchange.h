@@ -42,7 +42,7 @@ struct Reply {
   std::vector<os::Bytes> data;  // What follows the body, not copied into it: what READ has read.
 
   // For the end of a logon, whose request is not signed.
-  std::shared_ptr<Session> signed_by;
+  std::shared_ptr<Channel> signed_by;
   // What goes into the hash of a logon before it ends.
   smb::PreauthHash* preauth = nullptr;
 };
@@ -93,6 +93,10 @@ class Exchange {
   uint64_t async_id() const { return async_id_; }
   const Incoming& incoming() const { return incoming_; }
   Chain& chain() const { return chain_; }
+  // What the reply is signed with if the request was; the session is established.
+  const std::shared_ptr<Channel>& channel() const {
+    return chain_.origin ? chain_.origin->channel : session->channel;
+  }
   bool is_last() const { return &incoming_ == &chain_.requests.back(); }
   size_t place = 0;  // among the running ones
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();

@@ -31,9 +31,9 @@ TEST_F(SmbLogon, LatestCommonDialectIsSpoken) {
     uint32_t capabilities;
   } kCases[] = {
       {{Dialect::kSmb202, Dialect::kSmb210}, Dialect::kSmb210, 0x06},
-      {{Dialect::kSmb300, Dialect::kSmb210}, Dialect::kSmb300, 0x46},
-      {{Dialect::kSmb210, Dialect::kSmb302, Dialect::kSmb300}, Dialect::kSmb302, 0x46},
-      {{Dialect::kSmb311, Dialect::kSmb302}, Dialect::kSmb311, 0x06},
+      {{Dialect::kSmb300, Dialect::kSmb210}, Dialect::kSmb300, 0x4E},
+      {{Dialect::kSmb210, Dialect::kSmb302, Dialect::kSmb300}, Dialect::kSmb302, 0x4E},
+      {{Dialect::kSmb311, Dialect::kSmb302}, Dialect::kSmb311, 0x0E},
   };
   for (const auto& each : kCases) {
     TestClient one(world);
@@ -293,12 +293,12 @@ TEST_F(SmbLogon, MalformedTokensAreInvalid) {
   }
 }
 
-TEST_F(SmbLogon, UnknownSessionsAndFurtherChannelsAreRefused) {
+TEST_F(SmbLogon, UnknownSessionsAreRefused) {
   ASSERT_TRUE(client.negotiate());
   client.session_id = 4711;
   EXPECT_EQ(client.set_up("x")->status(), Status::kUserSessionDeleted);
   client.session_id = 0;
-  EXPECT_EQ(client.set_up("x", smb::session_flag::kBinding)->status(), Status::kRequestNotAccepted);
+  EXPECT_EQ(client.set_up("x", smb::session_flag::kBinding)->status(), Status::kUserSessionDeleted);
 }
 
 TEST_F(SmbLogon, FewMayBeUnderWayAtOnce) {

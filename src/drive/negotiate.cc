@@ -81,6 +81,8 @@ Task<Reply> negotiate(Exchange& exchange) {
   agreement.security_mode =
       smb::security_mode::kSigningEnabled | smb::security_mode::kSigningRequired;
   agreement.capabilities = smb::capability::kLeasing | smb::capability::kLargeMtu;
+  if (agreement.dialect != Dialect::kSmb210)
+    agreement.capabilities |= smb::capability::kMultiChannel;
 
   smb::NegotiateReply body;
   const std::string salt = random_bytes(kSaltBytes);

@@ -91,7 +91,7 @@ void assemble(OutgoingFrame& frame) {
 void sign(OutgoingFrame& frame) {
   for (Outgoing& message : frame.messages) {
     if (message.signed_by != nullptr)
-      message.signed_by->signer->sign(message.message, data_views(message));
+      message.signed_by->signer.sign(message.message, data_views(message));
   }
 }
 

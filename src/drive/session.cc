@@ -7,21 +7,19 @@
 
 namespace kyanite::drive {
 
-void Session::establish(const auth::ntlm::Session& who, const Terms& terms) {
+Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms) {
   CHECK(!established());
   account_ = who.user;
   must_encrypt_ = terms.must_encrypt;
-  const auto keys =
+  auto keys =
       smb::derive_session_keys(terms.dialect, terms.cipher, auth::ntlm::view(who.key), preauth);
-  verifier.emplace(terms.signing, keys.signing);
-  signer.emplace(terms.signing, keys.signing);
-  if (terms.cipher == smb::CipherId::kNone) return;
-  opener.emplace(terms.cipher, keys.client_to_server);
-  sealer.emplace(terms.cipher, keys.server_to_client, id_);
+  channel = std::make_shared<Channel>(id_, terms.signing, keys.signing);
+  if (terms.encrypts) channel->encrypt(terms.cipher, keys, 0);
+  return {account_, terms, std::move(keys)};
 }
 
 std::shared_ptr<TreeConnect> Session::add_tree(TreeConnect tree) {
-  if (trees_.size() >= kMaxTrees || last_tree_ == UINT32_MAX - 1) return nullptr;
+  if (ended_ || trees_.size() >= kMaxTrees || last_tree_ == UINT32_MAX - 1) return nullptr;
   tree.id = ++last_tree_;
   auto added = std::make_shared<TreeConnect>(std::move(tree));
   trees_.emplace(added->id, added);
@@ -34,7 +32,7 @@ std::shared_ptr<TreeConnect> Session::find_tree(uint32_t id) const {
 }
 
 bool Session::add_open(const std::shared_ptr<Open>& open) {
-  if (opens_.size() >= kMaxOpens) return false;
+  if (ended_ || opens_.size() >= kMaxOpens) return false;
   open->id.volatile_id = ++last_open_;
   opens_.emplace(open->id.volatile_id, open);
   return true;

@@ -7,14 +7,15 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "auth/spnego.h"
+#include "drive/channel.h"
 #include "drive/open.h"
+#include "drive/sessions.h"
 #include "drive/shares.h"
 #include "smb/create.h"
 #include "smb/keys.h"
-#include "smb/sealing.h"
-#include "smb/signing.h"
 
 namespace kyanite::drive {
 
@@ -26,8 +27,13 @@ struct TreeConnect {
   uint32_t maximal_access = 0;
 };
 
-// Used on its connection's loop, but for the cryptography: the incoming half belongs to whoever
-// receives, the outgoing half to whoever sends, each for one frame at a time on any thread.
+// A further connection of a session.
+struct FurtherChannel {
+  std::shared_ptr<Mailbox> connection;
+  std::shared_ptr<Channel> channel;
+};
+
+// Used on the loop of its home, the connection on which it was made, wherever requests come from.
 class Session {
  public:
   Session(uint64_t id, const smb::PreauthHash& so_far) : preauth(so_far), id_(id) {}
@@ -41,25 +47,19 @@ class Session {
   // Requests that are not encrypted are refused.
   bool must_encrypt() const { return must_encrypt_; }
 
-  // Once, with what authentication agreed on.
-  struct Terms {
-    smb::Dialect dialect = smb::Dialect::kNone;
-    smb::SigningId signing = smb::SigningId::kHmacSha256;
-    smb::CipherId cipher = smb::CipherId::kNone;  // kNone: never encrypted.
-    bool must_encrypt = false;
-  };
-  void establish(const auth::ntlm::Session& logon, const Terms& terms);
+  // Once, with what authentication agreed on. Returns what further connections need to know.
+  Bond establish(const auth::ntlm::Session& logon, const Terms& terms);
 
-  // The incoming half; nothing until the session is established, or where there is no cipher.
-  std::optional<smb::Signer> verifier;
-  std::optional<smb::Opener> opener;
-  // The outgoing half.
-  std::optional<smb::Signer> signer;
-  std::optional<smb::Sealer> sealer;
+  // On its home; null until the session is established.
+  std::shared_ptr<Channel> channel;
+  std::vector<FurtherChannel> further;
 
   // The logon under way: the first one, or a further one of an established session.
   std::unique_ptr<auth::LogonAcceptor> logon;
   smb::PreauthHash preauth;
+
+  // Nothing is added any more: whoever was about to add something finds that there is no room.
+  void end() { ended_ = true; }
 
   // Null when there are too many. Ids count up: none comes twice.
   std::shared_ptr<TreeConnect> add_tree(TreeConnect tree);
@@ -80,6 +80,7 @@ class Session {
   const uint64_t id_;
   std::string account_;
   bool must_encrypt_ = false;
+  bool ended_ = false;
   uint32_t last_tree_ = 0;
   uint64_t last_open_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<TreeConnect>> trees_;

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/peer_network.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
+#include "drive/logon.h"
 #include "smb/session.h"
 
 namespace kyanite::drive {
@@ -14,31 +14,20 @@ namespace kyanite::drive {
 namespace {
 using smb::Status;
 
-std::string who(const auth::ntlm::Session& logon) {
-  std::string text = logon.user;
-  if (!logon.workstation.empty()) text += " at " + logon.workstation;
-  return text;
-}
-
-void log_refusal(const Connection& connection, const std::string& whom, std::string_view why) {
-  log_warning("SMB logon " + whom + "from " + std::string(connection.peer()) +
-              " refused: " + std::string(why));
-}
-
 // What the account demands of the connection, or why it cannot have it.
-Result<Session::Terms, std::string_view> terms_of(const Connection& connection,
-                                                  std::string_view account) {
+Result<Terms, std::string_view> terms_of(const Connection& connection, std::string_view account) {
   const AccountRules rules = connection.drive().shares.rules(account);
   const Agreement& agreement = *connection.agreement;
-  Session::Terms terms;
+  Terms terms;
   terms.dialect = agreement.dialect;
   terms.signing = agreement.signing;
-  terms.cipher = rules.encryption == Encryption::kOff ? smb::CipherId::kNone : agreement.cipher;
+  terms.cipher = agreement.cipher;
+  terms.encrypts = agreement.cipher != smb::CipherId::kNone && rules.encryption != Encryption::kOff;
   terms.must_encrypt = rules.encryption == Encryption::kRequired ||
                        (rules.encryption == Encryption::kOffLoopback && !connection.on_loopback());
   if (agreement.dialect < rules.least_dialect)
     return std::string_view("the account demands a later dialect");
-  if (terms.must_encrypt && terms.cipher == smb::CipherId::kNone)
+  if (terms.must_encrypt && !terms.encrypts)
     return std::string_view("the account demands encryption");
   return terms;
 }
@@ -47,15 +36,15 @@ Result<Session::Terms, std::string_view> terms_of(const Connection& connection,
 // what it had open is closed, or waits for its client.
 Task<void> end_previous(Connection& connection, uint64_t id, const Session& session) {
   if (id == 0 || id == session.id()) co_return;
-  const auto home = connection.drive().sessions.find(id, session.account());
-  if (home == nullptr) co_return;
+  const auto bond = connection.drive().sessions.find(id);
+  if (!bond || bond->account != session.account()) co_return;
   Pending<bool> ended;
   const auto end = [](Connection& there, uint64_t which, Pending<bool>& done) -> Detached {
     if (auto found = there.find_session(which))
       co_await there.end_session(std::move(found), OpenEnd::kConnectionLost);
     done.set(true);
   };
-  home->post([&ended, &end, id](Connection* there) {
+  bond->home->post([&ended, &end, id](Connection* there) {
     if (there == nullptr) return ended.set(true);
     end(*there, id, ended);
   });
@@ -64,33 +53,9 @@ Task<void> end_previous(Connection& connection, uint64_t id, const Session& sess
 
 // The end of a logon that failed: the peer learns of it late, the session is gone.
 Task<Reply> logon_failed(Exchange& exchange, std::shared_ptr<Session> session, Status status) {
-  Connection& connection = exchange.connection;
-  Drive& drive = connection.drive();
-  const auto delay = drive.brake.failed(peer_network(connection.peer()), drive.clock.moment());
-  co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
-  if (delay.count() > 0) co_await connection.carrier().sleep(delay);
-  connection.count_failed_logon();
+  co_await exchange.connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
+  co_await slow_down(exchange.connection);
   co_return refuse(exchange, status);
-}
-
-Status status_of(auth::Refusal refusal) {
-  switch (refusal) {
-    case auth::Refusal::kMalformed:
-    case auth::Refusal::kTooLong:
-    case auth::Refusal::kOutOfOrder:
-      return Status::kInvalidParameter;
-    case auth::Refusal::kNoCommonMechanism:
-    case auth::Refusal::kBrokenOff:
-    case auth::Refusal::kNotUnicode:
-    case auth::Refusal::kAnonymous:
-    case auth::Refusal::kFirstVersion:
-    case auth::Refusal::kWrongUserOrPassword:
-    case auth::Refusal::kWrongIntegrityCode:
-    case auth::Refusal::kWrongMechanismListCode:
-    case auth::Refusal::kNoMechanismListCode:
-      return Status::kLogonFailure;
-  }
-  return Status::kLogonFailure;
 }
 
 Reply logon_reply(const Exchange& exchange, const Session& session, Status status,
@@ -113,24 +78,24 @@ Task<Reply> logged_on(Exchange& exchange, std::shared_ptr<Session> session,
   session->logon.reset();
   if (session->established()) {
     if (session->account() != logon.user) {
-      log_refusal(connection, "of " + who(logon) + " ", "the session is another account's");
+      log_refusal(connection, "of " + describe(logon) + " ", "the session is another account's");
       co_return co_await logon_failed(exchange, std::move(session), Status::kAccessDenied);
     }
   } else {
     const auto terms = terms_of(connection, logon.user);
     if (!terms) {
-      log_refusal(connection, "of " + who(logon) + " ", terms.error());
+      log_refusal(connection, "of " + describe(logon) + " ", terms.error());
       co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
       co_return refuse(exchange, Status::kAccessDenied);
     }
-    session->establish(logon, *terms);
-    connection.session_established(*session);
-    log_info("SMB logon of " + who(logon) + " from " + std::string(connection.peer()) + ", SMB " +
-             smb::name(connection.dialect()) + (terms->must_encrypt ? ", encrypted" : ""));
+    connection.session_established(session->id(), session->establish(logon, *terms));
+    log_info("SMB logon of " + describe(logon) + " from " + std::string(connection.peer()) +
+             ", SMB " + smb::name(connection.dialect()) +
+             (terms->must_encrypt ? ", encrypted" : ""));
     co_await end_previous(connection, request.previous_session, *session);
   }
   Reply made = logon_reply(exchange, *session, Status::kSuccess, step.token);
-  made.signed_by = std::move(session);
+  made.signed_by = exchange.channel();
   co_return made;
 }
 }  // namespace
@@ -140,9 +105,8 @@ Task<Reply> session_setup(Exchange& exchange) {
   if (!connection.agreement) co_return refuse(exchange, Status::kInvalidParameter);
   const auto request = smb::decode<smb::SessionSetupRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  // Further connections of a session are not taken.
   if ((request->flags & smb::session_flag::kBinding) != 0)
-    co_return refuse(exchange, Status::kRequestNotAccepted);
+    co_return co_await bind_session(exchange, *request);
 
   Drive& drive = connection.drive();
   std::shared_ptr<Session> session = exchange.header.session_id == 0

@@ -11,7 +11,10 @@ uint64_t Sessions::add(std::shared_ptr<Mailbox> home) {
   while (true) {
     const uint64_t id = random_u64();
     if (id == 0 || id == UINT64_MAX) continue;
-    if (sessions_.try_emplace(id, Entry{home, {}}).second) return id;
+    const auto [added, is_new] = sessions_.try_emplace(id);
+    if (!is_new) continue;
+    added->second.bond.home = std::move(home);
+    return id;
   }
 }
 
@@ -19,21 +22,30 @@ void Sessions::remove(uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
-  if (!found->second.account.empty()) --established_;
+  if (!found->second.bond.account.empty()) --established_;
   sessions_.erase(found);
 }
 
-void Sessions::establish(uint64_t id, std::string account) {
+void Sessions::establish(uint64_t id, Bond bond) {
   MutexLock lock(mutex_);
-  sessions_.at(id).account = std::move(account);
+  Bond& kept = sessions_.at(id).bond;
+  bond.home = std::move(kept.home);
+  kept = std::move(bond);
   ++established_;
 }
 
-std::shared_ptr<Mailbox> Sessions::find(uint64_t id, std::string_view account) const {
+std::optional<Bond> Sessions::find(uint64_t id) const {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second.account != account) return nullptr;
-  return found->second.home;
+  if (found == sessions_.end() || found->second.bond.account.empty()) return {};
+  return found->second.bond;
+}
+
+std::optional<uint16_t> Sessions::number_channel(uint64_t id) {
+  MutexLock lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second.channels == UINT16_MAX) return {};
+  return ++found->second.channels;
 }
 
 size_t Sessions::established() const {

@@ -4,13 +4,33 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "base/mutex.h"
 #include "drive/mailbox.h"
+#include "smb/keys.h"
+#include "smb/numbers.h"
 
 namespace kyanite::drive {
+
+// What was agreed on with the client of a session.
+struct Terms {
+  smb::Dialect dialect = smb::Dialect::kNone;
+  smb::SigningId signing = smb::SigningId::kHmacSha256;
+  smb::CipherId cipher = smb::CipherId::kNone;  // What the connection agreed on;
+  bool encrypts = false;                        // the account may not want it.
+  bool must_encrypt = false;
+};
+
+// What a connection needs to know of a session in order to become a further channel of it.
+struct Bond {
+  std::string account;
+  Terms terms;
+  smb::SessionKeys keys;
+  std::shared_ptr<Mailbox> home = nullptr;
+};
 
 // Thread-safe.
 class Sessions {
@@ -18,18 +38,21 @@ class Sessions {
   // A new id for a session of the connection behind the mailbox. Nobody can guess it.
   uint64_t add(std::shared_ptr<Mailbox> home);
   void remove(uint64_t id);
-  // It is this account's from now on.
-  void establish(uint64_t id, std::string account);
+  // Somebody has logged on. Its home is the connection it was added for.
+  void establish(uint64_t id, Bond bond);
 
-  // Where the established session lives, if it is of this account; else null.
-  std::shared_ptr<Mailbox> find(uint64_t id, std::string_view account) const;
+  // Nothing unless the session is established.
+  std::optional<Bond> find(uint64_t id) const;
+
+  // A number for a further channel, never given twice. Nothing when there were too many.
+  std::optional<uint16_t> number_channel(uint64_t id);
 
   size_t established() const;
 
  private:
   struct Entry {
-    std::shared_ptr<Mailbox> home;
-    std::string account;
+    Bond bond;  // Without an account until it is established.
+    uint16_t channels = 0;
   };
   mutable Mutex mutex_;
   std::unordered_map<uint64_t, Entry> sessions_ GUARDED_BY(mutex_);

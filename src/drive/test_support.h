@@ -305,9 +305,9 @@ class TestClient {
     request.security_mode = smb::security_mode::kSigningEnabled;
     request.previous_session = previous;
     request.token = token;
-    const std::string asked = message(smb::Command::kSessionSetup, request);
+    const std::string asked = protect({message(smb::Command::kSessionSetup, request)});
     preauth.add(asked);
-    give(protect({asked}));
+    give(asked);
     auto answer = take();
     if (answer.size() != 1) return {};
     if (answer[0].status() == smb::Status::kMoreProcessingRequired) {
@@ -329,6 +329,30 @@ class TestClient {
     auto last = set_up(ntlm.last_token(auth::message_in(first_token)), 0, previous);
     if (!last || last->status() != smb::Status::kSuccess || established) return last;
     establish();
+    last->signature_right = signer->verify(last->bytes);
+    return last;
+  }
+  // Logs on as a further connection of the session that `home` has: the last answer.
+  std::optional<Received> bind_to(const TestClient& home) {
+    preauth = negotiated;
+    session_id = home.session_id;
+    signer.emplace(home.signing, home.keys.signing);
+    const auto first = set_up(ntlm.initial_token(ntlm.negotiate()), smb::session_flag::kBinding, 0);
+    if (!first || first->status() != smb::Status::kMoreProcessingRequired) return first;
+    CHECK(first->signature_right);
+    const std::string first_token(first->body<smb::SessionSetupReply>().token);
+    auto last =
+        set_up(ntlm.last_token(auth::message_in(first_token)), smb::session_flag::kBinding, 0);
+    if (!last || last->status() != smb::Status::kSuccess) return last;
+    const auto own =
+        smb::derive_session_keys(dialect, cipher, auth::ntlm::view(ntlm.session_key), preauth);
+    signer.emplace(signing, own.signing);
+    if (cipher != smb::CipherId::kNone) {
+      sealer.emplace(cipher, home.keys.client_to_server, session_id, uint16_t{1});
+      opener.emplace(cipher, home.keys.server_to_client);
+    }
+    established = true;
+    tree_id = home.tree_id;
     last->signature_right = signer->verify(last->bytes);
     return last;
   }
@@ -362,8 +386,7 @@ class TestClient {
     if ((reply.capabilities & smb::capability::kEncryption) != 0) cipher = smb::CipherId::kCcm128;
   }
   void establish() {
-    const auto keys =
-        smb::derive_session_keys(dialect, cipher, auth::ntlm::view(ntlm.session_key), preauth);
+    keys = smb::derive_session_keys(dialect, cipher, auth::ntlm::view(ntlm.session_key), preauth);
     signer.emplace(signing, keys.signing);
     if (cipher != smb::CipherId::kNone) {
       sealer.emplace(cipher, keys.client_to_server, session_id);
@@ -383,6 +406,7 @@ class TestClient {
   smb::Dialect dialect = smb::Dialect::kNone;
   smb::SigningId signing = smb::SigningId::kHmacSha256;
   smb::CipherId cipher = smb::CipherId::kNone;
+  smb::SessionKeys keys;
   smb::PreauthHash negotiated;
   smb::PreauthHash preauth;
   bool established = false;

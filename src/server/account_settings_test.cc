@@ -19,6 +19,21 @@ TEST(AccountSettings, EachIsSetByItsName) {
   EXPECT_EQ(settings.share_retention_days, 7u);
   EXPECT_EQ(settings.deletion_window_s, 30u);
   EXPECT_EQ(settings.rehydration_s, 0u);
+  EXPECT_EQ(settings.smb.encryption, drive::Encryption::kOffLoopback);
+  for (const auto& [text, value] : {std::pair("required", drive::Encryption::kRequired),
+                                    {"\"allowed\"", drive::Encryption::kAllowed},
+                                    {"off", drive::Encryption::kOff},
+                                    {"offLoopback", drive::Encryption::kOffLoopback}}) {
+    EXPECT_TRUE(set_account_setting(settings, "smbEncryption", text));
+    EXPECT_EQ(settings.smb.encryption, value);
+  }
+  for (const auto& [text, value] : {std::pair("3.1.1", smb::Dialect::kSmb311),
+                                    {"\"3.0.2\"", smb::Dialect::kSmb302},
+                                    {"3.0", smb::Dialect::kSmb300},
+                                    {"2.1", smb::Dialect::kSmb210}}) {
+    EXPECT_TRUE(set_account_setting(settings, "smbLeastDialect", text));
+    EXPECT_EQ(settings.smb.least_dialect, value);
+  }
   EXPECT_TRUE(set_account_setting(settings, "blobVersioning", "false"));
   EXPECT_FALSE(settings.blob_versioning);
 }
@@ -34,7 +49,12 @@ TEST(AccountSettings, WrongNamesAndValuesChangeNothing) {
                 {"containerRetentionDays", "-1"},
                 {"containerRetentionDays", "x"},
                 {"deletionWindowSeconds", "3601"},
-                {"rehydrationSeconds", "54001"}};
+                {"rehydrationSeconds", "54001"},
+                {"smbEncryption", "true"},
+                {"smbEncryption", ""},
+                {"smbLeastDialect", "2.0.2"},
+                {"smbLeastDialect", "2.???"},
+                {"smbLeastDialect", "\""}};
   for (const auto& [name, value] : kWrong) {
     AccountSwitches settings;
     EXPECT_FALSE(set_account_setting(settings, name, value)) << name << "=" << value;

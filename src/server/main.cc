@@ -280,7 +280,7 @@ int run(const Settings& settings) {
   }
   server.start();
   const jobs::Runner runner(*schedule, clock);
-  for (const std::string& notice : notices(options, kServed)) log_warning(notice);
+  for (const std::string& notice : notices(options)) log_warning(notice);
   warn_of_forgeable_tokens(settings);
   flush_log();  // What is said of the start is said before it.
   print_start_text(settings, *started);

@@ -53,6 +53,8 @@ TEST(Options, EveryFlagHasItsEffect) {
        [](auto& o) { return o[Listener::kTable].keep_alive_s == 9; }},
       {{"--fileHost", "a"}, [](auto& o) { return o[Listener::kFile].host == "a"; }},
       {{"--filePort", "3"}, [](auto& o) { return o[Listener::kFile].port == 3; }},
+      {{"--smbPort", "4"}, [](auto& o) { return o[Listener::kSmb].port == 4 && o.smb; }},
+      {{"--disableSmb"}, [](auto& o) { return !o.smb; }},
       {{"--fileKeepAliveTimeout", "9"},
        [](auto& o) { return o[Listener::kFile].keep_alive_s == 9; }},
       {{"--smbHost", "b"}, [](auto& o) { return o[Listener::kSmb].host == "b"; }},

@@ -97,18 +97,10 @@ std::string_view forgeable_tokens_notice(const Settings& settings) {
          "that pass: name a key set (oauth.jwks in the file given by --config) to verify them";
 }
 
-std::vector<std::string> notices(const Options& options, std::span<const Listener> served) {
+std::vector<std::string> notices(const Options& options) {
   std::vector<std::string> sentences;
   for (const std::string& flag : options.without_effect) {
     sentences.push_back("Accepted without effect: " + flag);
-  }
-  for (Listener listener : kListeners) {
-    if (listener == Listener::kAdmin || !options[listener].named ||
-        std::find(served.begin(), served.end(), listener) != served.end()) {
-      continue;
-    }
-    sentences.push_back("The " + std::string(name(listener)) +
-                        " service is not served by this build; nothing listens for it");
   }
   return sentences;
 }

@@ -36,6 +36,6 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
 std::string_view forgeable_tokens_notice(const Settings& settings);
 
 // Sentences about flags that were accepted and change nothing.
-std::vector<std::string> notices(const Options& options, std::span<const Listener> served);
+std::vector<std::string> notices(const Options& options);
 
 }  // namespace kyanite::server

@@ -124,13 +124,26 @@ TEST(Notices, ForgeableTokensAreSpokenOf) {
 }
 
 TEST(Notices, NameWhatHasNoEffect) {
-  EXPECT_TRUE(notices(options_of({"--blobPort", "1", "--adminPort", "2"}), kOnlyBlob).empty());
-  const auto all = notices(
-      options_of({"--disableTelemetry", "--queuePort", "1", "--tableHost", "x"}), kOnlyBlob);
-  ASSERT_EQ(all.size(), 3u);
+  EXPECT_TRUE(notices(options_of({"--blobPort", "1", "--adminPort", "2"})).empty());
+  const auto all = notices(options_of({"--disableTelemetry", "--queuePort", "1", "--loose"}));
+  ASSERT_EQ(all.size(), 2u);
   EXPECT_NE(all[0].find("disableTelemetry"), std::string::npos);
-  EXPECT_NE(all[1].find("queue service is not served"), std::string::npos);
-  EXPECT_NE(all[2].find("table service is not served"), std::string::npos);
+  EXPECT_NE(all[1].find("loose"), std::string::npos);
+}
+
+TEST(MakeSettings, SmbRulesOfAllAndOfOneAccount) {
+  const std::string path = testing::TempDir() + "kyanite-smb-rules.json";
+  std::ofstream(path) << R"({"settings": {"smbLeastDialect": "3.0"},
+    "accounts": [{"name": "acme", "keys": ["a2V5"], "settings": {"smbEncryption": "required"}},
+                 {"name": "other", "keys": ["a2V5"]}]})";
+  const auto settings = make_settings(
+      options_of({"--config", path, "--setting", "smbEncryption=allowed"}), kOnlyBlob, "");
+  unlink(path.c_str());
+  ASSERT_TRUE(settings) << settings.error();
+  EXPECT_EQ(settings->smb_rules.of("acme").encryption, drive::Encryption::kRequired);
+  EXPECT_EQ(settings->smb_rules.of("other").encryption, drive::Encryption::kAllowed);
+  EXPECT_EQ(settings->smb_rules.of("acme").least_dialect, smb::Dialect::kSmb300);
+  EXPECT_EQ(settings->smb_rules.of("other").least_dialect, smb::Dialect::kSmb300);
 }
 
 }  // namespace

@@ -44,6 +44,21 @@ TEST(StartText, KeysAreShownOnlyWhenAskedForOrPublic) {
   EXPECT_EQ(start_text(started, rekeyed, "/x", false).find("a2V5"), std::string::npos);
 }
 
+TEST(StartText, DrivesCanBeMountedByWhatItSays) {
+  const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, true},
+                                        {Listener::kSmb, {"0.0.0.0", 3}, false}};
+  const AccountList own = *parse_account_list("acme:a2V5");
+  const std::string open = start_text(started, own, "/x", true);
+  EXPECT_NE(open.find("  SMB     smb://127.0.0.1:3/SHARE\n"), std::string::npos);
+  EXPECT_NE(open.find("  mount -t cifs //127.0.0.1/SHARE /mnt "
+                      "-o port=3,username=acme,password=a2V5\n"),
+            std::string::npos);
+  const std::string closed = start_text(started, own, "/x", false);
+  EXPECT_EQ(closed.find("a2V5"), std::string::npos);
+  EXPECT_NE(closed.find("password='<key of acme>'\n"), std::string::npos);
+  EXPECT_EQ(start_text({started[0]}, own, "/x", true).find("mount"), std::string::npos);
+}
+
 TEST(StartText, ShowsLocationAndListeners) {
   const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, false},
                                         {Listener::kAdmin, {"127.0.0.1", 4}, false}};

@@ -36,6 +36,8 @@ const EVP_CIPHER* algorithm(CipherId cipher) {
 bool is_ccm(CipherId cipher) { return cipher == CipherId::kCcm128 || cipher == CipherId::kCcm256; }
 constexpr size_t kCcmNonceBytes = 11;
 constexpr size_t kGcmNonceBytes = 12;
+// Of the first eight bytes of a nonce, so many bits count frames.
+constexpr int kCountBits = 48;
 
 CipherContext set_up(CipherId cipher, const SecretKey& key, bool encrypts) {
   const EVP_CIPHER* const chosen = algorithm(cipher);
@@ -76,15 +78,18 @@ void begin(CipherId cipher, EVP_CIPHER_CTX* context, const char* transform, size
 
 }  // namespace
 
-Sealer::Sealer(CipherId cipher, const SecretKey& key, uint64_t session_id)
-    : cipher_(cipher), session_id_(session_id), context_(set_up(cipher, key, true)) {
+Sealer::Sealer(CipherId cipher, const SecretKey& key, uint64_t session_id, uint16_t number)
+    : cipher_(cipher),
+      session_id_(session_id),
+      context_(set_up(cipher, key, true)),
+      sent_(uint64_t{number} << kCountBits) {
   const std::string salt = random_bytes(salt_.size());
   std::copy(salt.begin(), salt.end(), salt_.begin());
 }
 
 void Sealer::seal(std::span<const std::string_view> plain, char* out) {
   const size_t nonce_bytes = is_ccm(cipher_) ? kCcmNonceBytes : kGcmNonceBytes;
-  CHECK(++sent_ != 0);
+  CHECK(++sent_ << (64 - kCountBits) != 0);
   std::array<char, 16> nonce{};
   std::memcpy(nonce.data(), &sent_, sizeof sent_);
   std::copy_n(salt_.begin(), nonce_bytes - sizeof sent_, nonce.begin() + sizeof sent_);

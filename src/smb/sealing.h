@@ -19,7 +19,8 @@ namespace kyanite::smb {
 // What is sent. Cannot be copied, because its nonces count.
 class Sealer {
  public:
-  Sealer(CipherId cipher, const SecretKey& key, uint64_t session_id);
+  // Several objects may have one key if each has a `number` of its own, which goes into its nonces.
+  Sealer(CipherId cipher, const SecretKey& key, uint64_t session_id, uint16_t number = 0);
   Sealer(Sealer&&) = default;
   Sealer& operator=(Sealer&&) = default;
 
@@ -35,9 +36,10 @@ class Sealer {
   CipherId cipher_;
   uint64_t session_id_;
   CipherContext context_;
-  // The nonce of a frame: how many there were before, which never comes twice, and behind it bytes
+  // The nonce of a frame: the object's number and how many frames there were before, which never
+  // come twice, and behind it bytes
   // by which the same key on another server, if that ever happened, would not repeat one.
-  uint64_t sent_ = 0;
+  uint64_t sent_;
   std::array<char, 4> salt_{};
   std::string header_;  // Of the frame at hand; kept for its memory.
 };

@@ -4,6 +4,8 @@ import asyncio
 import collections
 import json
 import re
+import socket
+import struct
 import sys
 import unittest
 import urllib.parse
@@ -25,6 +27,16 @@ async def statuses(port, calls):
     return [reply.status for reply in replies]
 
 
+def greet_smb(server):
+    """A NEGOTIATE of SMB 2.1, so that its series are there."""
+    port = int(re.search(r"smb://127\.0\.0\.1:(\d+)/", server.output)[1])
+    header = struct.pack("<4sHHIHHIIQIIQ16x", b"\xfeSMB", 64, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+    message = header + struct.pack("<HHHHI16xQH", 36, 1, 1, 0, 0, 0, 0x0210)
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+        peer.sendall(struct.pack(">I", len(message)) + message)
+        return peer.recv(4096)
+
+
 class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -34,6 +46,7 @@ class Metrics(unittest.TestCase):
             ("PUT", "/metrics", {"restype": "container"}),
             ("PUT", "/metrics/blob", {}, {"x-ms-blob-type": "BlockBlob"}, b"12345"),
             ("GET", "/metrics/blob"), ("GET", "/metrics/none"))))
+        cls.greeting = greet_smb(cls.server)
         with urllib.request.urlopen(cls.server.admin_url.rstrip("/") + "/metrics") as reply:
             cls.text = reply.read().decode()
         cls.kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", cls.text, re.MULTILINE))
@@ -70,6 +83,12 @@ class Metrics(unittest.TestCase):
         self.assertEqual(self.value(f"kyanite_request_body_bytes_total{upload}}}"), 5)
         self.assertGreater(self.value(f"kyanite_reply_body_bytes_total{download}}}"), 5)
         self.assertEqual(self.value(f'kyanite_errors_total{download},code="BlobNotFound"}}'), 1)
+
+    def test_smb_is_counted(self):
+        self.assertEqual(self.greeting[4:8], b"\xfeSMB")
+        self.assertEqual(self.value('kyanite_smb_requests_total{command="NEGOTIATE",outcome="done"}'), 1)
+        self.assertEqual(self.value('kyanite_smb_received_bytes_total{command="NEGOTIATE"}'), 102)
+        self.assertEqual(self.value("kyanite_smb_sessions"), 0)
 
     def test_the_engine_counts(self):
         self.assertGreaterEqual(self.value("kyanite_engine_commits_total"), 2)

@@ -1,0 +1,114 @@
+// Sessions with several connections: how a further connection sends what arrives to the session's
+// home, and how the answers come back. The two may be on different loops; what one knows of the
+// other are mailboxes.
+#include <utility>
+
+#include "drive/connection.h"
+
+namespace kyanite::drive {
+
+Connection::Binding* Connection::find_binding(uint64_t session_id) {
+  const auto found = bindings_.find(session_id);
+  if (found != bindings_.end()) return found->second.get();
+  if (bindings_.size() >= kMaxLogons) return nullptr;
+  auto begun = std::make_unique<Binding>(Binding{auth::LogonAcceptor(drive_.logon), preauth});
+  return bindings_.emplace(session_id, std::move(begun)).first->second.get();
+}
+
+void Connection::bind(std::shared_ptr<Channel> channel, std::shared_ptr<Mailbox> home) {
+  const FurtherChannel further{mailbox_, channel};
+  const uint64_t id = channel->session_id;
+  bound_.insert_or_assign(id, Bound{std::move(channel), home});
+  home->post([further, id](Connection* there) {
+    if (there != nullptr && there->add_channel(further)) return;
+    further.connection->post([id](Connection* here) {
+      if (here != nullptr) here->unbind(id);
+    });
+  });
+}
+
+bool Connection::add_channel(FurtherChannel channel) {
+  const auto session = find_session(channel.channel->session_id);
+  if (session == nullptr || session->further.size() >= kMaxChannels) return false;
+  session->further.push_back(std::move(channel));
+  return true;
+}
+
+// What waits for an answer on it waits in vain. A session whose home is gone ends with its last
+// connection.
+Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox> connection) {
+  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+    return exchange.chain().origin && exchange.chain().origin->connection == connection;
+  });
+  const auto session = find_session(session_id);
+  if (session == nullptr) co_return;
+  std::erase_if(session->further,
+                [&](const FurtherChannel& each) { return each.connection == connection; });
+  if (ending_ && session->further.empty()) co_await end_session(session, OpenEnd::kConnectionLost);
+  if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
+}
+
+void Connection::leave_homes() {
+  for (auto& [id, bound] : std::exchange(bound_, {})) {
+    bound.home->post([session_id = id, here = mailbox_](Connection* home) {
+      if (home != nullptr) home->remove_channel(session_id, here);
+    });
+  }
+  bindings_.clear();
+}
+
+// Null if the messages are of this connection's own sessions, or of none.
+const Connection::Bound* Connection::find_home(const Chain& chain) const {
+  const auto found = bound_.find(chain.requests.front().message.header.session_id);
+  return found == bound_.end() ? nullptr : &found->second;
+}
+
+void Connection::send_home(std::unique_ptr<Chain> chain, const Bound& bound) {
+  const uint64_t number = ++last_away_;
+  for (const Incoming& request : chain->requests) {
+    const smb::Header& header = request.message.header;
+    if (header.command != smb::Command::kCancel)
+      chain->credits += credits_.grant(charge_of(header), header.credits, true);
+  }
+  away_.emplace(number, std::move(chain->weight));
+  chain->origin = {mailbox_, bound.channel, number};
+  // Jobs can be copied, chains cannot.
+  auto parcel = std::make_shared<std::unique_ptr<Chain>>(std::move(chain));
+  bound.home->post([parcel](Connection* home) {
+    if (home != nullptr) {
+      home->run(std::move(*parcel));
+      return;
+    }
+    (*parcel)->origin->connection->post([](Connection* connection) {
+      if (connection != nullptr) connection->drop("its session has ended");
+    });
+  });
+}
+
+void Connection::deliver(Chain& chain, Leg leg, OutgoingFrame frame) {
+  if (!chain.origin) {
+    if (leg == Leg::kLast) frame.weight = std::move(chain.weight);
+    if (leg == Leg::kInterim) chain.weight.rest(chain.frame.capacity());
+    return sender_.send(std::move(frame));
+  }
+  auto parcel = std::make_shared<OutgoingFrame>(std::move(frame));
+  chain.origin->connection->post([parcel, leg, number = chain.origin->number](Connection* back) {
+    if (back != nullptr) back->came_back(number, leg, std::move(*parcel));
+  });
+}
+
+void Connection::came_back(uint64_t number, Leg leg, OutgoingFrame frame) {
+  const auto away = away_.find(number);
+  if (away != away_.end()) {
+    if (leg == Leg::kLast) frame.weight = std::move(away->second);
+    if (leg == Leg::kInterim) away->second.rest(0);
+  }
+  sender_.send(std::move(frame));
+}
+
+void Connection::all_came_back(uint64_t number) {
+  away_.erase(number);
+  if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
+}
+
+}  // namespace kyanite::drive

@@ -1,0 +1,47 @@
+#include "drive/logon.h"
+
+#include "base/log.h"
+#include "base/peer_network.h"
+#include "drive/connection.h"
+
+namespace kyanite::drive {
+
+std::string describe(const auth::ntlm::Session& logon) {
+  std::string text = logon.user;
+  if (!logon.workstation.empty()) text += " at " + logon.workstation;
+  return text;
+}
+
+void log_refusal(const Connection& connection, const std::string& whom, std::string_view why) {
+  log_warning("SMB logon " + whom + "from " + std::string(connection.peer()) +
+              " refused: " + std::string(why));
+}
+
+smb::Status status_of(auth::Refusal refusal) {
+  switch (refusal) {
+    case auth::Refusal::kMalformed:
+    case auth::Refusal::kTooLong:
+    case auth::Refusal::kOutOfOrder:
+      return smb::Status::kInvalidParameter;
+    case auth::Refusal::kNoCommonMechanism:
+    case auth::Refusal::kBrokenOff:
+    case auth::Refusal::kNotUnicode:
+    case auth::Refusal::kAnonymous:
+    case auth::Refusal::kFirstVersion:
+    case auth::Refusal::kWrongUserOrPassword:
+    case auth::Refusal::kWrongIntegrityCode:
+    case auth::Refusal::kWrongMechanismListCode:
+    case auth::Refusal::kNoMechanismListCode:
+      return smb::Status::kLogonFailure;
+  }
+  return smb::Status::kLogonFailure;
+}
+
+Task<void> slow_down(Connection& connection) {
+  Drive& drive = connection.drive();
+  const auto delay = drive.brake.failed(peer_network(connection.peer()), drive.clock.moment());
+  if (delay.count() > 0) co_await connection.carrier().sleep(delay);
+  connection.count_failed_logon();
+}
+
+}  // namespace kyanite::drive
