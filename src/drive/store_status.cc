@@ -9,6 +9,8 @@ smb::Status status_of(store::Error error) {
     case store::Error::kCorrupt:
       return smb::Status::kDataError;
     case store::Error::kIo:
+    case store::Error::kUnknown:
+    case store::Error::kTooLarge:
       return smb::Status::kInternalError;
     case store::Error::kConflict:
     case store::Error::kBusy:

@@ -17,7 +17,7 @@ namespace kyanite::tree {
 namespace {
 
 // The entry leaves its place.
-Task<Result<void>> take_away(store::Attempt& attempt, const Tree& tree, const Found& found) {
+Task<Result<void>> take_away(store::Attempt& attempt, const Tree& tree, const SeenEntry& found) {
   TreeCommit commit(attempt, tree.space, tree.usage);
   auto done = co_await commit.begin();
   if (done) done = co_await commit.replace(found.parent, found.folded, &found, nullptr, nullptr);
@@ -41,7 +41,7 @@ Task<Result<void>> mark(store::Occasion& occasion, SeenEntry& found) {
 }
 
 // A directory that is empty, and known to be so by this attempt's commit.
-Task<Result<void>> take_empty_away(store::Attempt& attempt, const Tree& tree, Found& found) {
+Task<Result<void>> take_empty_away(store::Attempt& attempt, const Tree& tree, SeenEntry& found) {
   store::Occasion& occasion = attempt.occasion();
   const EntryId id = found.entry->id;
   // A full directory is refused without being written to.
@@ -62,7 +62,7 @@ Task<Result<void>> require_empty(store::Occasion& occasion, const Tree& tree, En
     empty = !cursor->valid();
     return cursor->status();
   };
-  auto looked = co_await occasion.store().read(look);
+  auto looked = co_await occasion.store().look(look);
   if (!looked) co_return Error(looked.error());
   if (!empty) co_return Error(Reason::kNotEmpty);
   co_return Result<void>();

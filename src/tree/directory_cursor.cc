@@ -48,7 +48,7 @@ Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& dir
       }
       return {};
     };
-    auto looked = co_await snapshot->read(look);
+    auto looked = co_await snapshot->look(look);
     if (!looked) co_return Error(looked.error());
     for (Entry& entry : portion.entries) {
       if (!tree.shown && !entry.directory) {

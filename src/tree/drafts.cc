@@ -150,7 +150,7 @@ bool Drafts::has(FileKey file) const {
 
 // --- Storing ---
 
-Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft& draft) {
+Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, Draft& draft) {
   Shard& mine = shard(draft.file);
   while (true) {
     EntryId parent = kRootId;
@@ -168,7 +168,7 @@ Task<Result<std::optional<Found>>> Drafts::find(store::Occasion& occasion, Draft
     // Whoever moves it says where to before the rename is over.
     co_await table_.wait_for_rename(draft.file);
     MutexLock lock(mine.mutex);
-    if (draft.moves == moves) co_return std::optional<Found>();
+    if (draft.moves == moves) co_return std::optional<SeenEntry>();
   }
 }
 

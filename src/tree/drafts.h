@@ -131,7 +131,7 @@ class Drafts {
   // With a moment: without times that are untold then.
   Task<Result<void>> settle(FileKey file, std::optional<Moment> now);
   Task<Result<void>> commit(Draft& draft);
-  Task<Result<std::optional<Found>>> find(store::Occasion& occasion, Draft& draft);
+  Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, Draft& draft);
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
   // The layer is stored or will never be.
   void end_layer(const Draft& draft, DraftLayer& layer);

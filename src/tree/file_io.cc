@@ -28,7 +28,7 @@ Result<void> check_locks(const Opened& opened, uint64_t offset, uint64_t length,
 // Bytes of one reply, put together from what is stored and what is not.
 class Gathering {
  public:
-  Gathering(store::Occasion& occasion, const Tree& tree, const Found& found,
+  Gathering(store::Occasion& occasion, const Tree& tree, const SeenEntry& found,
             const content::Overlay* overlay)
       : store_(occasion.store()), tree_(tree), found_(found), overlay_(overlay) {
     const uint64_t stored = found.entry->content.length;
@@ -78,7 +78,7 @@ class Gathering {
       bytes_.emplace_back(Buffer::copy_of(part.piece->inline_bytes));
     } else {
       const auto& piece = *part.piece;
-      auto read = co_await store_.read(*piece.ref, piece.skip, piece.length, false);
+      auto read = co_await store_.read_run(*piece.ref, piece.skip, piece.length, false);
       if (!read) co_return read.error();
       bytes_.push_back(std::move(*read));
     }
@@ -97,7 +97,7 @@ class Gathering {
 
   store::Store& store_;
   const Tree& tree_;
-  const Found& found_;
+  const SeenEntry& found_;
   const content::Overlay* const overlay_;
   uint64_t length_ = 0;
   uint64_t kept_ = 0;

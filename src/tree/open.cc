@@ -177,7 +177,7 @@ OpenAction action_of(Disposition disposition) {
 }
 
 Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
-               const Found& found) {
+               const SeenEntry& found) {
   const Entry& entry = *found.entry;
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   OpenFiles& table = *tree.open_files;
@@ -215,7 +215,7 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
 
 // What a snapshot shows is nobody's to change, so nobody has it open to the harm of others.
 Task<Result<OpenResult>> open_shown(const Tree& tree, const Opening& order, const Way& way,
-                                    const Found& found) {
+                                    const SeenEntry& found) {
   const Entry& entry = *found.entry;
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   auto access = order.grant(&entry);

@@ -16,7 +16,7 @@ std::string folded_name(const Tree& tree, std::string_view path) {
   return stored_name(tree.names, slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened) {
+Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
   while (true) {
     auto found = co_await find_child(occasion, opened.tree, opened.parent, opened.folded);
     if (!found) co_return found.error();

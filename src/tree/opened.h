@@ -38,7 +38,7 @@ struct Opened {
 
 // The entry as it is stored; what was written and is not stored yet is Drafts::lay_over's to add.
 // kNoSuchHandle once the handle was closed by force, or the file is gone.
-Task<Result<Found>> find_opened(store::Occasion& occasion, Opened& opened);
+Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened);
 
 // The same with all that was written, stored or not.
 Task<Result<Entry>> state_of(store::Occasion& occasion, Opened& opened);

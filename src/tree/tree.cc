@@ -121,12 +121,12 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
   co_return std::move(way);
 }
 
-Task<Result<std::optional<Found>>> find_entry(store::Occasion& occasion, const Tree& tree,
+Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, const Tree& tree,
                                               const Way& way) {
   return find_child(occasion, tree, way.parent(), way.folded);
 }
 
-Task<Result<std::optional<Found>>> find_child(store::Occasion& occasion, const Tree& tree,
+Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, const Tree& tree,
                                               EntryId parent, std::string folded) {
   const bool to_root = folded.empty();
   auto found = co_await find(occasion, tree, parent, std::move(folded));

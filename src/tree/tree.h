@@ -79,7 +79,7 @@ Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, con
                                                   const Way& way);
 
 // What lies under this name in a directory. The root lies in itself, without a name.
-Task<Result<std::optional<Found>>> find_child(store::Occasion& occasion, const Tree& tree,
+Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, const Tree& tree,
                                               EntryId parent, std::string folded);
 
 enum class Kind { kFile, kDirectory, kEither };

@@ -58,7 +58,7 @@ void TreeCommit::settle_cleared(content::ClearedRuns& runs) const {
   content::forget_cleared(runs, state_.snapshots.front());
 }
 
-void TreeCommit::note_length(const store::Key& key, const Found* before, const Entry* after) {
+void TreeCommit::note_length(const store::Key& key, const SeenEntry* before, const Entry* after) {
   if (usage_ == nullptr) return;
   const uint64_t was = before != nullptr ? before->entry->content.length : 0;
   const uint64_t is = after != nullptr ? after->content.length : 0;

@@ -56,7 +56,7 @@ class TreeCommit {
   // Gives what is cleared now its generation, and forgets what no snapshot asks for.
   void settle_cleared(content::ClearedRuns& runs) const;
   // Once the commit is done the length of the file counts.
-  void note_length(const store::Key& key, const Found* before, const Entry* after);
+  void note_length(const store::Key& key, const SeenEntry* before, const Entry* after);
 
   content::Place place() const { return {space_, kSharePartition}; }
 
