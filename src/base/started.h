@@ -18,6 +18,9 @@ class Started {
     run(std::move(task), result_);
   }
 
+  // Whether join() would not wait.
+  bool is_done() const { return result_->await_ready(); }
+
   // Once. Whatever the task refers to must live until it was joined.
   Task<T> join() {
     Pending<T>& result = *result_;

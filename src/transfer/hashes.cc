@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -37,19 +38,30 @@ void Hashes::take(std::string_view bytes) {
   crc64_ = wire::crc64(crc64_, bytes);
 }
 
+Workers::Turn Hashes::next_turn() {
+  return std::exchange(had_turn_, true) ? Workers::Turn::kAgain : Workers::Turn::kFirst;
+}
+
 Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
   if (bytes.size() <= kHashInPlaceBytes) {
     take(bytes);
     co_return;
   }
-  const auto turn = had_turn_ ? Workers::Turn::kAgain : Workers::Turn::kFirst;
-  had_turn_ = true;
   co_await workers.run(
       [&] {
         take(bytes);
         return true;
       },
-      turn);
+      next_turn());
+}
+
+Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) {
+  co_await workers.run(
+      [&] {
+        for (const auto& chunk : chunks) take(chunk.view());
+        return true;
+      },
+      next_turn());
 }
 
 Task<bool> Hashes::update_zeros(Workers& workers, uint64_t count, Deadline deadline) {

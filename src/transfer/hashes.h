@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "base/buffer.h"
 #include "base/executor.h"
 #include "base/task.h"
 #include "service/call.h"
@@ -28,6 +30,8 @@ class Hashes {
 
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
+  // The same for several, one after the other.
+  Task<void> update_all(Workers& workers, std::span<const Buffer> chunks);
   // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
   // over first.
   Task<bool> update_zeros(Workers& workers, uint64_t count, Deadline deadline);
@@ -36,6 +40,7 @@ class Hashes {
   uint64_t crc64() const { return crc64_; }
 
  private:
+  Workers::Turn next_turn();
   void take(std::string_view bytes);
 
   evp_md_ctx_st* md5_ = nullptr;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/started.h"
@@ -46,39 +48,57 @@ wire::Error framing_error(const wire::StructuredParser& parser, wire::Structured
   CHECK(false);
 }
 
+// So much of one upload is received, hashed and written at a time, each while the others go on:
+// what passes from thread to thread should be worth it.
+constexpr size_t kChunksTogether = 4;
+using Chunks = std::vector<Buffer>;
+
 // One body on its way in.
 struct Upload {
   Upload(service::Call& request, bool with_md5, content::CipherPtr cipher)
       : call(request), hashes(with_md5), writer(request.store(), std::move(cipher)) {}
 
-  // Unpacks, hashes and stores the next bytes.
-  Task<wire::Result<void>> take(Buffer chunk) {
-    if (framing) {
-      auto content = co_await call.context.workers.run(
-          [&] { return framing->parser.feed(chunk.data(), chunk.size()); });
-      if (!content) co_return framing_error(framing->parser, content.error());
-      chunk.resize(*content);
+  // Unpacks and hashes the next bytes, and begins to store them once those before are stored.
+  Task<wire::Result<void>> take(Chunks chunks) {
+    for (auto& chunk : chunks) {
+      if (framing) {
+        auto content = co_await call.context.workers.run(
+            [&] { return framing->parser.feed(chunk.data(), chunk.size()); });
+        if (!content) co_return framing_error(framing->parser, content.error());
+        chunk.resize(*content);
+      }
+      uploaded.length += chunk.size();
+      if (uploaded.length > most) co_return wire::Error(Code::kRequestBodyTooLarge);
     }
-    uploaded.length += chunk.size();
-    if (uploaded.length > most) co_return wire::Error(Code::kRequestBodyTooLarge);
-    co_await hashes.update(call.context.workers, chunk.view());
+    if (chunks.size() == 1) {
+      co_await hashes.update(call.context.workers, chunks.front().view());
+    } else {
+      co_await hashes.update_all(call.context.workers, chunks);
+    }
     if (storing) {
       if (auto stored = co_await settle(); !stored) co_return stored;
     }
-    if (chunk.size() == kChunkBytes) {
-      storing.emplace(writer.add(std::move(chunk)));
+    if (chunks.front().size() == kChunkBytes) {
+      storing.emplace(store_all(std::move(chunks)));
       co_return wire::Result<void>();
     }
-    auto added = co_await writer.add(std::move(chunk));
-    if (!added) co_return service::storage_error(added.error());
+    auto stored = co_await store_all(std::move(chunks));
+    if (!stored) co_return service::storage_error(stored.error());
     co_return wire::Result<void>();
+  }
+
+  Task<store::Result<void>> store_all(Chunks chunks) {
+    for (auto& chunk : chunks) {
+      if (auto added = co_await writer.add(std::move(chunk)); !added) co_return added;
+    }
+    co_return store::Result<void>();
   }
 
   // Waits until what was hashed is written. To be done before the end, whatever came of it.
   Task<wire::Result<void>> settle() {
-    auto added = co_await storing->join();
+    auto stored = co_await storing->join();
     storing.reset();
-    if (!added) co_return service::storage_error(added.error());
+    if (!stored) co_return service::storage_error(stored.error());
     co_return wire::Result<void>();
   }
 
@@ -100,54 +120,80 @@ struct Upload {
   std::optional<Framing> framing;
   uint64_t most = 0;
   Uploaded uploaded;
-  // A full chunk being written, while the next one is hashed.
+  // What is being written, while what follows is hashed.
   std::optional<Started<store::Result<void>>> storing;
 };
 
-using Taking = std::optional<Started<wire::Result<void>>>;
-
-Task<wire::Result<void>> join(Taking& taking) {
-  auto taken = co_await taking->join();
-  taking.reset();
-  co_return taken;
-}
-
-// Receives the body to its end; while one chunk is written, one is hashed and the next is received,
-// if there is memory for them. An upload that was begun never lacks memory for one, so what was
+// Receives the body to its end; while some of it is written, some is hashed and more is received,
+// if there is memory for it. An upload that was begun never lacks memory for one chunk, so what was
 // sent is not in vain.
-Task<wire::Result<void>> receive_all(Upload& upload) {
-  http::BodyReader& body = *upload.call.request.body;
-  uint64_t received = 0;
-  const auto length = body.length();
-  const auto next_bytes = [&]() -> uint64_t {
-    return length ? std::min<uint64_t>(*length - received, kChunkBytes) : kChunkBytes;
-  };
-  Budget::Part memory;
-  const uint64_t one = next_bytes();
-  if (!hold_memory(memory, upload.call, one))
-    co_return busy_error("Too many uploads are being received at the moment.");
-  Taking taking;
-  while (true) {
-    const uint64_t behind = (taking ? one : 0) + (upload.storing ? one : 0);
-    if (behind > 0 && !hold_memory(memory, upload.call, behind + next_bytes())) {
-      if (taking) {
-        if (auto taken = co_await join(taking); !taken) co_return taken;
+class Receiver {
+ public:
+  explicit Receiver(Upload& upload) : upload_(upload), body_(*upload.call.request.body) {}
+
+  Task<wire::Result<void>> run() {
+    const uint64_t one = next_bytes();
+    if (!hold_memory(memory_, upload_.call, one))
+      co_return busy_error("Too many uploads are being received at the moment.");
+    while (true) {
+      const uint64_t behind = bytes_behind();
+      if (behind > 0 && !hold_memory(memory_, upload_.call, behind + next_bytes())) {
+        if (auto taken = co_await take_all(); !taken) co_return taken;
       }
-      if (upload.storing) {
-        if (auto stored = co_await upload.settle(); !stored) co_return stored;
+      auto chunk = co_await body_.next();
+      if (!chunk || chunk->empty() || upload_.call.deadline.over()) {
+        auto taken = co_await take_all();
+        if (!chunk) co_return body_error(chunk.error());
+        if (taken && !chunk->empty()) co_return wire::Error(Code::kOperationTimedOut);
+        co_return taken;
       }
+      received_ += chunk->size();
+      chunks_.push_back(std::move(*chunk));
+      if (taking_ && (taking_->is_done() || chunks_.size() == kChunksTogether)) {
+        if (auto taken = co_await join(); !taken) co_return taken;
+      }
+      if (!taking_) begin();
     }
-    auto chunk = co_await body.next();
-    if (taking) {
-      if (auto taken = co_await join(taking); !taken) co_return taken;
-    }
-    if (!chunk) co_return body_error(chunk.error());
-    if (upload.call.deadline.over()) co_return wire::Error(Code::kOperationTimedOut);
-    if (chunk->empty()) co_return wire::Result<void>();
-    received += chunk->size();
-    taking.emplace(upload.take(std::move(*chunk)));
   }
-}
+
+ private:
+  uint64_t next_bytes() const {
+    const auto length = body_.length();
+    return length ? std::min<uint64_t>(*length - received_, kChunkBytes) : kChunkBytes;
+  }
+  // At most so many bytes are in memory.
+  uint64_t bytes_behind() const {
+    const size_t chunks =
+        chunks_.size() + (taking_ ? taken_together_ : 0) + (upload_.storing ? kChunksTogether : 0);
+    return std::min<uint64_t>(chunks * kChunkBytes, received_);
+  }
+  void begin() {
+    taken_together_ = chunks_.size();
+    taking_.emplace(upload_.take(std::exchange(chunks_, {})));
+  }
+  Task<wire::Result<void>> join() {
+    auto taken = co_await taking_->join();
+    taking_.reset();
+    co_return taken;
+  }
+  // Until nothing that was received is in memory.
+  Task<wire::Result<void>> take_all() {
+    while (taking_ || !chunks_.empty()) {
+      if (!taking_) begin();
+      if (auto taken = co_await join(); !taken) co_return taken;
+    }
+    if (!upload_.storing) co_return wire::Result<void>();
+    co_return co_await upload_.settle();
+  }
+
+  Upload& upload_;
+  http::BodyReader& body_;
+  Budget::Part memory_;
+  uint64_t received_ = 0;
+  Chunks chunks_;  // Received and not taken yet.
+  std::optional<Started<wire::Result<void>>> taking_;
+  size_t taken_together_ = 0;
+};
 
 }  // namespace
 
@@ -166,7 +212,8 @@ Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md
                 std::move(cipher));
   upload.framing = *framing;
   upload.most = most;
-  auto received = co_await receive_all(upload);
+  Receiver receiver(upload);
+  auto received = co_await receiver.run();
   if (upload.storing) {
     auto stored = co_await upload.settle();
     if (received) received = stored;
