@@ -1,7 +1,7 @@
 """Runs the test suites of a build, two at a time, and ends with one line: N passed, N failed.
 
 Suites are named unit/FOLDER_test (GoogleTest programs of the build), js/NAME (tests/js/NAME.test.mjs, Node.js's own
-runner) and py/NAME (tests/py/test_NAME.py, unittest). Black-box suites start servers of their own from KYANITE_BINARY.
+runner) and py/NAME (tests/py/test_NAME.py, unittest); with --smb only smb/NAME (tests/smb/test_NAME.py). Black-box suites start servers of their own from KYANITE_BINARY.
 """
 
 import argparse
@@ -68,9 +68,12 @@ class Suite:
                 self.passed += 1
 
 
-def find_suites(build, test):
+def find_suites(build, test, smb):
     reports = build / "reports"
     reports.mkdir(exist_ok=True)
+    if smb:
+        yield from find_python_suites("smb", reports, test)
+        return
     for program in sorted(build.glob("*_test")):
         report = reports / f"{program.name}.xml"
         command = [str(program), f"--gtest_output=xml:{report}", "--gtest_brief=1"]
@@ -81,11 +84,15 @@ def find_suites(build, test):
         command = ["node", "--test", "--test-reporter=spec", "--test-reporter-destination=stdout",
                    "--test-reporter=junit", f"--test-reporter-destination={report}"]
         yield Suite(f"js/{name}", [*command, *([f"--test-name-pattern={test}"] if test else []), str(script)], report)
-    for script in sorted((ROOT / "tests" / "py").glob("test_*.py")):
+    yield from find_python_suites("py", reports, test)
+
+
+def find_python_suites(folder, reports, test):
+    for script in sorted((ROOT / "tests" / folder).glob("test_*.py")):
         name = script.stem.removeprefix("test_")
-        report = reports / f"py-{name}.json"
+        report = reports / f"{folder}-{name}.json"
         command = [sys.executable, str(ROOT / "tests" / "py" / "run.py"), str(script), str(report)]
-        yield Suite(f"py/{name}", command + ([test] if test else []), report, slow=True)
+        yield Suite(f"{folder}/{name}", command + ([test] if test else []), report, slow=True)
 
 
 def environment_of(build, quick):
@@ -103,10 +110,11 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--smb", action="store_true")
     arguments = parser.parse_args()
 
     wanted, _, test = arguments.only.partition(":")
-    suites = [suite for suite in find_suites(arguments.build, test)
+    suites = [suite for suite in find_suites(arguments.build, test, arguments.smb)
               if wanted in suite.name and not (arguments.quick and suite.slow)]
     suites.sort(key=lambda suite: not suite.slow)  # The longest first, so that none is left running alone at the end.
     environment = environment_of(arguments.build, arguments.quick)
