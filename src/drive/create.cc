@@ -11,6 +11,7 @@
 #include "drive/paths.h"
 #include "drive/store_status.h"
 #include "smb/times.h"
+#include "tree/access_check.h"
 #include "tree/handle_info.h"
 #include "tree/open.h"
 
@@ -49,7 +50,7 @@ Status check_request(const smb::CreateRequest& request) {
   const bool directory = has(request, option::kDirectoryFile);
   if (directory && has(request, option::kNonDirectoryFile)) return Status::kInvalidParameter;
   if (directory && empties(request.disposition)) return Status::kInvalidParameter;
-  const uint32_t access = without_generic(request.desired_access);
+  const uint32_t access = tree::plain_rights(request.desired_access);
   const bool may_delete = (access & (smb::access::kDelete | smb::access::kMaximumAllowed)) != 0;
   if (has(request, option::kDeleteOnClose) && !may_delete) return Status::kInvalidParameter;
   return Status::kSuccess;
@@ -77,6 +78,7 @@ Task<Result<tree::Tree, Status>> find_tree(Exchange& exchange,
 // Opening as the request asks for it, and what it is granted by that.
 struct Asked {
   tree::Opening opening;
+  uint32_t most = 0;
   uint32_t granted = 0;
   Status denied = Status::kSuccess;
 };
@@ -97,15 +99,18 @@ Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateReq
   opening.attributes = request.attributes & kStoredAttributes;
   opening.session = exchange.session->id();
   opening.client = exchange.connection.peer();
-  opening.grant = [&asked,
-                   &request](const tree::Entry* entry) -> tree::Result<concurrency::AccessSet> {
-    auto granted = grant_access(request.desired_access, entry);
+  opening.grant = [&](const tree::Entry* entry,
+                      const tree::Entry& parent) -> Task<tree::Result<concurrency::AccessSet>> {
+    auto most = co_await maximal_access(exchange.occasion, tree, entry, parent);
+    if (!most) co_return most.error();
+    asked.most = *most;
+    auto granted = grant_access(request.desired_access, *most);
     if (!granted) {
       asked.denied = granted.error();
-      return tree::Error(tree::Reason::kOwn);
+      co_return tree::Error(tree::Reason::kOwn);
     }
     asked.granted = *granted;
-    return access_set(*granted);
+    co_return access_set(*granted);
   };
   const bool makes = request.disposition != smb::Disposition::kOpen &&
                      request.disposition != smb::Disposition::kOverwrite;
@@ -141,13 +146,12 @@ smb::CreateAction action_of(tree::OpenAction action) {
 }
 
 smb::CreateReplyContexts answer_contexts(const smb::CreateContexts& asked, const tree::Entry& entry,
-                                         const tree::Tree& tree) {
+                                         const tree::Tree& tree, uint32_t most) {
   smb::CreateReplyContexts contexts;
   if (asked.maximal_access) {
     const bool known = asked.maximal_access->timestamp != 0 &&
                        asked.maximal_access->timestamp == smb::to_file_time(entry.smb.written);
-    contexts.maximal_access = {known ? Status::kNoneMapped : Status::kSuccess,
-                               known ? 0 : maximal_access(&entry)};
+    contexts.maximal_access = {known ? Status::kNoneMapped : Status::kSuccess, known ? 0 : most};
   }
   if (asked.on_disk_id) contexts.on_disk_id = {file_id_of(entry.id), tree.space};
   return contexts;
@@ -197,7 +201,7 @@ Task<Reply> create(Exchange& exchange) {
   body.end_of_file = length_of(entry);
   body.attributes = attributes_of(entry);
   body.file = open->id;
-  const std::string answered = answer_contexts(*contexts, entry, *tree).encode();
+  const std::string answered = answer_contexts(*contexts, entry, *tree, asked.most).encode();
   body.contexts = answered;
   co_return reply(exchange, body);
 }

@@ -131,7 +131,8 @@ TEST_F(Writes, OverLockedRangesAreRefused) {
   Opened writer = files_.open("file");
   Opened holder = files_.open("file");
   ASSERT_TRUE(RunLoop::run(files_.open_files.lock(holder.handle, {{{0, 10}, true}})).ok());
-  const std::string conflict = "refusal " + std::to_string(static_cast<int>(Refusal::kLockConflict));
+  const std::string conflict =
+      "refusal " + std::to_string(static_cast<int>(Refusal::kLockConflict));
   EXPECT_EQ(files_.write(writer, 5, "x"), conflict);
   EXPECT_EQ(files_.resize(writer, 5), conflict);
   EXPECT_EQ(files_.write(writer, 10, "x"), "ok");

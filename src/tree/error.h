@@ -20,12 +20,12 @@ enum class Reason : uint8_t {
   kPathTooLong,
   kPathTooDeep,
   // Entries.
-  kNoParent,     // A directory on the way is not there, or is a file.
-  kNotFound,     // There is nothing at the end of the way, or not what was asked for.
-  kExists,       // Something is where something new was to be.
+  kNoParent,      // A directory on the way is not there, or is a file.
+  kNotFound,      // There is nothing at the end of the way, or not what was asked for.
+  kExists,        // Something is where something new was to be.
   kIsDirectory,   // A directory is where a file was to take the place of another.
   kNotDirectory,  // A file is where a directory was asked for.
-  kIsRoot,       // The root cannot be deleted.
+  kIsRoot,        // The root cannot be deleted.
   kNotEmpty,
   kIntoItself,     // A directory cannot be moved below itself.
   kReadOnly,       // The read-only attribute is set.

@@ -94,8 +94,7 @@ TEST_F(Opens, ALeaseOfRestLetsOthersOnlyRead) {
 
 TEST_F(Opens, DeleteOnCloseTakesTheFileAwayWithItsLastHandle) {
   Opened first = files_.open("file");
-  Opened deleter =
-      files_.open("file", {Disposition::kOpen, Kind::kFile, "D", "RWD", true});
+  Opened deleter = files_.open("file", {Disposition::kOpen, Kind::kFile, "D", "RWD", true});
   EXPECT_EQ(files_.write(first, 0, "bytes"), "ok");
   EXPECT_EQ(files_.says("file", {Disposition::kOpen}), "opened");  // Nothing is marked yet.
   EXPECT_EQ(files_.close(deleter), "ok");
