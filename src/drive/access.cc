@@ -42,9 +42,10 @@ Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tre
   co_return read_only ? *most & ~kWriting : *most;
 }
 
+bool is_access(uint32_t asked) { return asked != 0 && (asked & kMeaningless) == 0; }
+
 Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most) {
   asked = tree::plain_rights(asked);
-  if (asked == 0 || (asked & kMeaningless) != 0) return smb::Status::kAccessDenied;
   if ((asked & access::kSystemSecurity) != 0) return smb::Status::kPrivilegeNotHeld;
   const uint32_t exactly = asked & ~access::kMaximumAllowed;
   if ((exactly & ~(most | access::kSynchronize)) != 0) return smb::Status::kAccessDenied;

@@ -18,6 +18,8 @@ namespace kyanite::drive {
 Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tree::Tree& tree,
                                             const tree::Entry* entry, const tree::Entry& parent);
 
+// Whether it asks for anything, and for nothing that has no meaning.
+bool is_access(uint32_t asked);
 // What is granted of what was asked for: ACCESS_DENIED unless it is all.
 Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most);
 

@@ -45,12 +45,13 @@ Status check_request(const smb::CreateRequest& request) {
   if ((request.options & kUnknownOptions) != 0) return Status::kInvalidParameter;
   if (has(request, kUnservedOptions)) return Status::kNotSupported;
   if (request.disposition > smb::Disposition::kOverwriteIf) return Status::kInvalidParameter;
+  const uint32_t access = tree::plain_rights(request.desired_access);
+  if (!is_access(access)) return Status::kAccessDenied;
   if ((request.attributes & kUnknownAttributes) != 0) return Status::kInvalidParameter;
   if ((request.share_access & ~kAllSharing) != 0) return Status::kInvalidParameter;
   const bool directory = has(request, option::kDirectoryFile);
   if (directory && has(request, option::kNonDirectoryFile)) return Status::kInvalidParameter;
   if (directory && empties(request.disposition)) return Status::kInvalidParameter;
-  const uint32_t access = tree::plain_rights(request.desired_access);
   const bool may_delete = (access & (smb::access::kDelete | smb::access::kMaximumAllowed)) != 0;
   if (has(request, option::kDeleteOnClose) && !may_delete) return Status::kInvalidParameter;
   return Status::kSuccess;

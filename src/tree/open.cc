@@ -124,6 +124,8 @@ void fill_new(const Opening& order, const std::string& permission_key, Time now,
 Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way) {
   auto access = co_await grant(occasion, tree, order, way, nullptr);
   if (!access) co_return access.error();
+  if (order.delete_on_close && (order.attributes & kReadOnlyAttribute) != 0)
+    co_return Error(Reason::kReadOnly);
   auto permission = co_await permission_of_new(occasion, tree, order, way);
   if (!permission) co_return permission.error();
   Creation creation;

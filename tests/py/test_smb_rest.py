@@ -6,15 +6,16 @@ import unittest
 import uuid
 
 from azure.core.exceptions import HttpResponseError
-from azure.storage.fileshare import ShareLeaseClient, ShareServiceClient
+from azure.storage.fileshare import ContentSettings, ShareLeaseClient, ShareServiceClient
 from impacket.smb3structs import (
-    DELETE, FILE_ALL_ACCESS, FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_IF, FILE_READ_ATTRIBUTES,
+    DELETE, FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_IF, FILE_READ_ATTRIBUTES,
     FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA, SMB2_DIALECT_30)
 from impacket.smbconnection import SessionError, SMBConnection
 
 from harness import ACCOUNT, KEY, Server
 
 SHARING = {"R": FILE_SHARE_READ, "W": FILE_SHARE_WRITE, "D": FILE_SHARE_DELETE}
+FILE_ALL_ACCESS = 0x1F01FF
 EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 
 SHARING_VIOLATION = 0xC0000043
@@ -45,7 +46,7 @@ def lease_and_release(file):
 OPERATIONS = {
     "create": lambda file: file.create_file(5),
     "get": lambda file: file.download_file().readall(),
-    "set properties": lambda file: file.set_http_headers(file_attributes="Archive"),
+    "set properties": lambda file: file.set_http_headers(ContentSettings(content_type="text/plain")),
     "set metadata": lambda file: file.set_file_metadata({"a": "b"}),
     "put range": lambda file: file.upload_range(b"12345", 0, 5),
     "list ranges": lambda file: file.get_ranges(),
