@@ -1,6 +1,8 @@
 #include "drive/access.h"
 
-#include <utility>
+#include "tree/access_check.h"
+#include "tree/handle_info.h"
+#include "tree/permissions.h"
 
 namespace kyanite::drive {
 
@@ -12,36 +14,42 @@ namespace {
 constexpr uint32_t kMeaningless = 0x0CE0FE00;
 constexpr uint32_t kWriting = access::kWriteData | access::kAppendData;
 
+Task<tree::Result<uint32_t>> rights_to(store::Occasion& occasion, const tree::Tree& tree,
+                                       const tree::Entry& entry) {
+  if (tree::has_default_permission(entry)) co_return tree::kAllRights;
+  auto descriptor = co_await tree::descriptor_of(occasion, tree, entry);
+  if (!descriptor) co_return descriptor.error();
+  co_return tree::granted_rights(*descriptor, tree::account_identity());
+}
+
 }  // namespace
 
-uint32_t without_generic(uint32_t asked) {
-  constexpr std::pair<uint32_t, uint32_t> kGeneric[] = {
-      {access::kGenericAll, smb::kGenericAllMeans},
-      {access::kGenericExecute, smb::kGenericExecuteMeans},
-      {access::kGenericWrite, smb::kGenericWriteMeans},
-      {access::kGenericRead, smb::kGenericReadMeans}};
-  for (const auto& [generic, means] : kGeneric) {
-    if ((asked & generic) != 0) asked = (asked & ~generic) | means;
+Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tree::Tree& tree,
+                                            const tree::Entry* entry, const tree::Entry& parent) {
+  auto around = co_await rights_to(occasion, tree, parent);
+  if (!around) co_return around.error();
+  // Whoever makes something may do with it what it likes.
+  if (entry == nullptr) {
+    const bool may_add = (*around & (tree::kAddFileRight | tree::kAddDirectoryRight)) != 0;
+    co_return may_add ? tree::kAllRights : 0;
   }
-  return asked;
+  auto most = co_await rights_to(occasion, tree, *entry);
+  if (!most) co_return most.error();
+  if ((*around & tree::kDeleteChildRight) != 0) *most |= tree::kDeleteRight;
+  if ((*around & tree::kListRight) != 0) *most |= tree::kReadAttributesRight;
+  const bool read_only =
+      !entry->directory && (entry->smb.attributes & tree::kReadOnlyAttribute) != 0;
+  co_return read_only ? *most & ~kWriting : *most;
 }
 
-uint32_t maximal_access(const tree::Entry* entry) {
-  uint32_t most = smb::kGenericAllMeans;
-  const bool read_only = entry != nullptr && !entry->directory &&
-                         (entry->smb.attributes & tree::kReadOnlyAttribute) != 0;
-  if (read_only) most &= ~kWriting;
-  return most;
-}
+bool is_access(uint32_t asked) { return asked != 0 && (asked & kMeaningless) == 0; }
 
-Result<uint32_t, smb::Status> grant_access(uint32_t asked, const tree::Entry* entry) {
-  asked = without_generic(asked);
-  if (asked == 0 || (asked & kMeaningless) != 0) return smb::Status::kAccessDenied;
+Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most) {
+  asked = tree::plain_rights(asked);
   if ((asked & access::kSystemSecurity) != 0) return smb::Status::kPrivilegeNotHeld;
-  const uint32_t most = maximal_access(entry);
   const uint32_t exactly = asked & ~access::kMaximumAllowed;
-  if ((exactly & ~most) != 0) return smb::Status::kAccessDenied;
-  return (asked & access::kMaximumAllowed) != 0 ? most : exactly;
+  if ((exactly & ~(most | access::kSynchronize)) != 0) return smb::Status::kAccessDenied;
+  return (asked & access::kMaximumAllowed) != 0 ? most | exactly : exactly;
 }
 
 concurrency::AccessSet access_set(uint32_t mask) {

@@ -2,24 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "base/result.h"
+#include "base/task.h"
 #include "concurrency/share_mode.h"
 #include "smb/numbers.h"
-#include "tree/records.h"
+#include "store/occasion.h"
+#include "tree/error.h"
+#include "tree/tree.h"
 
 namespace kyanite::drive {
 
-// GENERIC_READ and its like replaced by what they stand for.
-uint32_t without_generic(uint32_t access);
+// What the client may do at most with an entry of a directory, or with something new there (null):
+// what the security descriptors of both let it, less what is read-only.
+Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tree::Tree& tree,
+                                            const tree::Entry* entry, const tree::Entry& parent);
 
-// What an account may do with an entry at most. Whoever logs on with the key of an account may do
-// everything; what is read-only is not written to by anybody.
-uint32_t maximal_access(const tree::Entry* entry);
-
+// Whether it asks for anything, and for nothing that has no meaning.
+bool is_access(uint32_t asked);
 // What is granted of what was asked for: ACCESS_DENIED unless it is all.
-Result<uint32_t, smb::Status> grant_access(uint32_t asked, const tree::Entry* entry);
+Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most);
 
 // As share modes see it.
 concurrency::AccessSet access_set(uint32_t access);

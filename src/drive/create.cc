@@ -15,6 +15,7 @@
 #include "drive/paths.h"
 #include "drive/store_status.h"
 #include "smb/times.h"
+#include "tree/access_check.h"
 #include "tree/handle_info.h"
 #include "tree/open.h"
 
@@ -48,12 +49,13 @@ Status check_request(const smb::CreateRequest& request) {
   if ((request.options & kUnknownOptions) != 0) return Status::kInvalidParameter;
   if (has(request, kUnservedOptions)) return Status::kNotSupported;
   if (request.disposition > smb::Disposition::kOverwriteIf) return Status::kInvalidParameter;
+  const uint32_t access = tree::plain_rights(request.desired_access);
+  if (!is_access(access)) return Status::kAccessDenied;
   if ((request.attributes & kUnknownAttributes) != 0) return Status::kInvalidParameter;
   if ((request.share_access & ~kAllSharing) != 0) return Status::kInvalidParameter;
   const bool directory = has(request, option::kDirectoryFile);
   if (directory && has(request, option::kNonDirectoryFile)) return Status::kInvalidParameter;
   if (directory && empties(request.disposition)) return Status::kInvalidParameter;
-  const uint32_t access = without_generic(request.desired_access);
   const bool may_delete = (access & (smb::access::kDelete | smb::access::kMaximumAllowed)) != 0;
   if (has(request, option::kDeleteOnClose) && !may_delete) return Status::kInvalidParameter;
   return Status::kSuccess;
@@ -81,6 +83,7 @@ Task<Result<tree::Tree, Status>> find_tree(Exchange& exchange,
 // Opening as the request asks for it, and what it is granted by that.
 struct Asked {
   tree::Opening opening;
+  uint32_t most = 0;
   uint32_t granted = 0;
   Status denied = Status::kSuccess;
 };
@@ -101,16 +104,19 @@ Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateReq
   opening.attributes = request.attributes & kStoredAttributes;
   opening.session = exchange.session->id();
   opening.client = exchange.connection.peer();
-  opening.grant = [&asked,
-                   &request](const tree::Entry* entry) -> tree::Result<concurrency::AccessSet> {
-    auto granted = grant_access(request.desired_access, entry);
+  opening.grant = [&](const tree::Entry* entry,
+                      const tree::Entry& parent) -> Task<tree::Result<concurrency::AccessSet>> {
+    auto most = co_await maximal_access(exchange.occasion, tree, entry, parent);
+    if (!most) co_return most.error();
+    asked.most = *most;
+    auto granted = grant_access(request.desired_access, *most);
     if (!granted) {
       asked.denied = granted.error();
-      return tree::Error(tree::Reason::kOwn);
+      co_return tree::Error(tree::Reason::kOwn);
     }
     asked.granted = *granted;
     asked.opening.reach = reach_of(*granted);
-    return access_set(*granted);
+    co_return access_set(*granted);
   };
   const bool makes = request.disposition != smb::Disposition::kOpen &&
                      request.disposition != smb::Disposition::kOverwrite;
@@ -146,13 +152,12 @@ smb::CreateAction action_of(tree::OpenAction action) {
 }
 
 smb::CreateReplyContexts answer_contexts(const smb::CreateContexts& asked, const tree::Entry& entry,
-                                         const tree::Tree& tree) {
+                                         const tree::Tree& tree, uint32_t most) {
   smb::CreateReplyContexts contexts;
   if (asked.maximal_access) {
     const bool known = asked.maximal_access->timestamp != 0 &&
                        asked.maximal_access->timestamp == smb::to_file_time(entry.smb.written);
-    contexts.maximal_access = {known ? Status::kNoneMapped : Status::kSuccess,
-                               known ? 0 : maximal_access(&entry)};
+    contexts.maximal_access = {known ? Status::kNoneMapped : Status::kSuccess, known ? 0 : most};
   }
   if (asked.on_disk_id) contexts.on_disk_id = {file_id_of(entry.id), tree.space};
   return contexts;
@@ -168,7 +173,8 @@ Reply tell_open(const Exchange& exchange, const smb::CreateContexts& contexts, O
   body.end_of_file = length_of(entry);
   body.attributes = attributes_of(entry);
   body.file = open.id;
-  smb::CreateReplyContexts told = answer_contexts(contexts, entry, open.file.tree);
+  smb::CreateReplyContexts told =
+      answer_contexts(contexts, entry, open.file.tree, open.most_access);
   const auto caching = open.file.tree.open_files->caching(open.file.handle);
   tell_caching(contexts, caching, body, told);
   if (may_be_durable) grant_durable(exchange, contexts, caching, open, told);
@@ -264,6 +270,7 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   open->tree = exchange.tree;
   open->file = std::move(opened->opened);
   open->access = asked.granted;
+  open->most_access = asked.most;
   open->options = request.options;
   open->action = action_of(opened->action);
   if (contexts.allocation_size && opened->action != tree::OpenAction::kOpened)

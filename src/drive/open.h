@@ -51,7 +51,8 @@ struct Open {
   smb::FileId id;
   std::shared_ptr<TreeConnect> tree;
   tree::Opened file;
-  uint32_t access = 0;  // granted
+  uint32_t access = 0;       // granted
+  uint32_t most_access = 0;  // What could have been granted.
   uint32_t options = 0;
   uint64_t allocation = 0;  // What it asked to be set aside.
   uint64_t position = 0;    // Kept for clients, used by nobody.

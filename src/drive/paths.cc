@@ -10,6 +10,22 @@ namespace kyanite::drive {
 
 namespace {
 constexpr std::string_view kDefaultStream = "::$data";
+
+// Whether the names of parents lead above the root.
+bool leaves_root(std::string_view text) {
+  int depth = 0;
+  while (!text.empty() && depth >= 0) {
+    const size_t end = std::min(text.find('\\'), text.size());
+    const std::string_view name = text.substr(0, end);
+    if (name == "..") {
+      --depth;
+    } else if (name != ".") {
+      ++depth;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return depth < 0;
+}
 }  // namespace
 
 Result<WirePath, smb::Status> parse_wire_path(const tree::NameRules& rules, std::string_view text,
@@ -29,6 +45,7 @@ Result<WirePath, smb::Status> parse_wire_path(const tree::NameRules& rules, std:
     text.remove_suffix(1);
     if (text.empty() || text.ends_with('\\')) return Status::kObjectNameInvalid;
   }
+  if (leaves_root(text)) return Status::kObjectPathSyntaxBad;
   std::string path(text);
   std::replace(path.begin(), path.end(), '\\', '/');
   auto parsed = tree::parse_path(rules, path, true);

@@ -65,7 +65,8 @@ class FileInfo {
       case FileClass::kNormalizedName:
         return fit(smb::NormalizedNameInfo{wire_path(open_.file.path)});
       case FileClass::kAlternateName:
-        return {Status::kObjectNameNotFound, {}};
+        if (open_.file.is_root()) return {Status::kObjectNameNotFound, {}};
+        return fit(smb::AlternateNameInfo{alternate_name(entry_.name)});
       case FileClass::kFullEa:
         return {Status::kEasNotSupported, {}};
       default:

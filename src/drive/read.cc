@@ -25,6 +25,7 @@ Task<Reply> read(Exchange& exchange) {
   for (const auto& piece : *bytes) length += os::size_of(piece);
   const bool nothing = length == 0 && request->length > 0;
   if (nothing || length < request->minimum_count) co_return refuse(exchange, Status::kEndOfFile);
+  open->position = request->offset + length;
   smb::ReadReply body;
   body.length = static_cast<uint32_t>(length);
   Reply made = reply(exchange, body);

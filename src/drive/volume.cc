@@ -76,8 +76,9 @@ Task<Result<InfoOutput, Status>> volume_info(Exchange& exchange, Open& open,
                                                      kPhysicalSectorBytes, kPhysicalSectorBytes},
                                  most);
     case VolumeClass::kControl:
+      co_return smb::encode_info(smb::VolumeControlInfo(), most);
     case VolumeClass::kObjectId:
-      co_return Status::kNotSupported;
+      co_return smb::encode_info(smb::VolumeObjectIdInfo{volume_id(share.tree)}, most);
   }
   co_return Status::kInvalidInfoClass;
 }

@@ -27,6 +27,7 @@ Task<Reply> write(Exchange& exchange) {
                        exchange.connection.drive().write_behind_ticks == 0;
   if (written && through) written = co_await tree::flush(exchange.occasion, open->file);
   if (!written) co_return refuse(exchange, status_of(written.error()));
+  open->position = request->offset + request->data.size();
   smb::WriteReply body;
   body.count = static_cast<uint32_t>(request->data.size());
   co_return reply(exchange, body);

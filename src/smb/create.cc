@@ -134,6 +134,7 @@ Result<Contexts, Status> decode_all(std::string_view bytes) {
     reader(context);
     if (!reader.ok() || count == kMaxCreateContexts) return Status::kInvalidParameter;
     uint32_t name = 0;
+    if (context.name.size() < sizeof name) return Status::kInvalidParameter;
     if (context.name.size() == sizeof name) Reader(context.name)(name);
     if (!take(contexts, name, context.data)) return Status::kInvalidParameter;
   }

@@ -279,6 +279,34 @@ struct VolumeAttributeInfo {
   }
 };
 
+// How quotas of users are kept: not at all.
+struct VolumeControlInfo {
+  static constexpr VolumeClass kClass = VolumeClass::kControl;
+  static constexpr size_t kLeast = 48;
+  uint64_t default_threshold = UINT64_MAX;  // No limit.
+  uint64_t default_limit = UINT64_MAX;
+  uint32_t flags = 0;
+  bool operator==(const VolumeControlInfo&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io.reserved(24);  // When free space is told of.
+    io(default_threshold, default_limit, flags);
+    io.reserved(4);
+  }
+};
+
+struct VolumeObjectIdInfo {
+  static constexpr VolumeClass kClass = VolumeClass::kObjectId;
+  static constexpr size_t kLeast = 64;
+  uint64_t volume_id = 0;  // The first half of 128 bits.
+  bool operator==(const VolumeObjectIdInfo&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(volume_id);
+    io.reserved(56);
+  }
+};
+
 struct SectorSizeInfo {
   static constexpr VolumeClass kClass = VolumeClass::kSectorSize;
   static constexpr size_t kLeast = 28;

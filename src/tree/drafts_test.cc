@@ -270,7 +270,7 @@ TEST(WritesInARace, LeaveWhatWasWrittenUpToSomeInstant) {
         }
         return {};
       };
-      EXPECT_TRUE(store.look(see).ok());
+      EXPECT_TRUE(store.look_now(see).ok());
     };
     store::Interleaving(seed).run(std::move(tasks), look);
     EXPECT_EQ(files.read(writer), all) << seed;

@@ -39,7 +39,9 @@ class HandleTree : public TestTree {
     opening.delete_on_close = order.delete_on_close;
     opening.attributes = order.attributes;
     const AccessSet access = set(order.access);
-    opening.grant = [access](const Entry*) -> Result<AccessSet> { return access; };
+    opening.grant = [access](const Entry*, const Entry&) -> Task<Result<AccessSet>> {
+      co_return access;
+    };
     Tree seen = tree;
     seen.shown = order.shown;
     co_return co_await tree::open(occasion, seen, opening);

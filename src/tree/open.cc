@@ -4,10 +4,13 @@
 #include <vector>
 
 #include "store/transact.h"
+#include "tree/access_check.h"
 #include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/delete.h"
 #include "tree/drafts.h"
+#include "tree/handle_info.h"
+#include "tree/permissions.h"
 #include "tree/rename.h"
 
 namespace kyanite::tree {
@@ -84,21 +87,53 @@ std::string stored_path(const Way& way, const Entry& entry) {
   return stored.path();
 }
 
+Task<Result<std::shared_ptr<const Entry>>> parent_of(store::Occasion& occasion, const Tree& tree,
+                                                     const Way& way) {
+  if (!way.directories.empty()) co_return way.directories.back().entry;
+  auto root = co_await find_child(occasion, tree, kRootId, {});
+  if (!root) co_return root.error();
+  co_return (*root)->entry;
+}
+
+Task<Result<AccessSet>> grant(store::Occasion& occasion, const Tree& tree, const Opening& order,
+                              const Way& way, const Entry* entry) {
+  auto parent = co_await parent_of(occasion, tree, way);
+  if (!parent) co_return parent.error();
+  co_return co_await order.grant(entry, **parent);
+}
+
+// The permission of something new: what was asked for, or what it inherits.
+Task<Result<std::string>> permission_of_new(store::Occasion& occasion, const Tree& tree,
+                                            const Opening& order, const Way& way) {
+  if (!order.permission_key.empty()) co_return order.permission_key;
+  auto parent = co_await parent_of(occasion, tree, way);
+  if (!parent) co_return parent.error();
+  if (has_default_permission(**parent)) co_return std::string();
+  auto descriptor = co_await descriptor_of(occasion, tree, **parent);
+  if (!descriptor) co_return descriptor.error();
+  const auto inherited = inherit(*descriptor, account_identity(), order.kind == Kind::kDirectory);
+  co_return co_await add_permission(occasion, tree.space, write_sddl(inherited));
+}
+
 // One try at opening; nothing when what was found has changed meanwhile.
 using Try = Task<Result<std::optional<OpenResult>>>;
 
 // What a new file has besides its name and id.
-void fill_new(const Opening& order, Time now, Entry& entry) {
+void fill_new(const Opening& order, const std::string& permission_key, Time now, Entry& entry) {
   entry.smb.attributes = order.attributes | (entry.directory ? 0 : kArchiveAttribute);
   entry.smb.created = entry.smb.written = entry.smb.changed = now;
-  entry.smb.permission_key = order.permission_key;
+  entry.smb.permission_key = permission_key;
   entry.content.sparse = !entry.directory;
 }
 
 // The handle is there before the file: whoever finds the file finds it open.
 Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way) {
-  auto access = order.grant(nullptr);
+  auto access = co_await grant(occasion, tree, order, way, nullptr);
   if (!access) co_return access.error();
+  if (order.delete_on_close && (order.attributes & kReadOnlyAttribute) != 0)
+    co_return Error(Reason::kReadOnly);
+  auto permission = co_await permission_of_new(occasion, tree, order, way);
+  if (!permission) co_return permission.error();
   Creation creation;
   creation.directory = order.kind == Kind::kDirectory;
   creation.id = new_id();
@@ -113,7 +148,7 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
   const Fill fill = [&](Entry& entry, const Way& now, store::Commit&) -> Task<Result<void>> {
     // A directory above was moved before the handle could keep it from that.
     if (now.ancestors() != ancestors) co_return Error(Reason::kOwn);
-    fill_new(order, occasion.now, entry);
+    fill_new(order, *permission, occasion.now, entry);
     co_return Result<void>();
   };
   auto created = co_await create_entry(occasion, tree, order.path, creation, fill);
@@ -182,7 +217,7 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   OpenFiles& table = *tree.open_files;
   if (table.is_delete_pending(tree.key(entry.id))) co_return Error(Refusal::kDeletePending);
-  auto access = order.grant(&entry);
+  auto access = co_await grant(occasion, tree, order, way, &entry);
   if (!access) co_return access.error();
   if (auto passed = check_attributes(order, entry, *access, occasion.now); !passed)
     co_return passed.error();
@@ -214,11 +249,11 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
 }
 
 // What a snapshot shows is nobody's to change, so nobody has it open to the harm of others.
-Task<Result<OpenResult>> open_shown(const Tree& tree, const Opening& order, const Way& way,
-                                    const SeenEntry& found) {
+Task<Result<OpenResult>> open_shown(store::Occasion& occasion, const Tree& tree,
+                                    const Opening& order, const Way& way, const SeenEntry& found) {
   const Entry& entry = *found.entry;
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
-  auto access = order.grant(&entry);
+  auto access = co_await grant(occasion, tree, order, way, &entry);
   if (!access) co_return access.error();
   if (!access->within(concurrency::kReadAccess) || empties(order.disposition) ||
       order.delete_on_close)
@@ -239,7 +274,7 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
     if (!*found && !makes(order.disposition)) co_return Error(Reason::kNotFound);
     if (tree.shown) {
       if (!*found) co_return Error(Reason::kShownOnly);
-      co_return co_await open_shown(tree, order, *way, **found);
+      co_return co_await open_shown(occasion, tree, order, *way, **found);
     }
     auto attempt = *found ? open_found(occasion, tree, order, *way, **found)
                           : make(occasion, tree, order, *way);

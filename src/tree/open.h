@@ -43,8 +43,10 @@ struct Opening {
   std::function<bool(FileKey file)> may_wait = {};
   uint64_t ticket = 0;
 
-  // Grants access to what was found, or to something new (null), or refuses. May be called again.
-  using Grant = std::function<Result<concurrency::AccessSet>(const Entry* entry)>;
+  // Grants access to what was found in a directory, or to something new (null) there, or refuses.
+  // The root is in itself. May be called again.
+  using Grant =
+      std::function<Task<Result<concurrency::AccessSet>>(const Entry* entry, const Entry& parent)>;
   Grant grant;
 };
 

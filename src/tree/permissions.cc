@@ -41,6 +41,11 @@ const std::string& default_permission_key() {
   return kKey;
 }
 
+bool has_default_permission(const Entry& entry) {
+  const std::string& key = entry.smb.permission_key;
+  return key.empty() || key == default_permission_key();
+}
+
 Task<Result<std::string>> add_permission(store::Occasion& occasion, store::SpaceId space,
                                          std::string_view sddl) {
   if (!parse_sddl(sddl)) co_return Error(Reason::kBadPermission);

@@ -16,6 +16,7 @@ namespace kyanite::tree {
 // record.
 std::string_view default_permission();  // SDDL
 const std::string& default_permission_key();
+bool has_default_permission(const Entry& entry);
 
 // The key of the permission, which is noted in the share if it is new. kBadPermission when the SDDL
 // text is not a descriptor.

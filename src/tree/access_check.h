@@ -1,0 +1,40 @@
+// What a security descriptor lets somebody do with a file, and what a new file inherits of it.
+// Rights are the bits of access masks; those of directories are the same bits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tree/sddl.h"
+
+namespace kyanite::tree {
+
+// Everything that one can do with a file.
+inline constexpr uint32_t kAllRights = 0x001F01FF;
+inline constexpr uint32_t kListRight = 0x1;          // of a directory
+inline constexpr uint32_t kAddFileRight = 0x2;       // likewise
+inline constexpr uint32_t kAddDirectoryRight = 0x4;  // likewise
+inline constexpr uint32_t kDeleteChildRight = 0x40;  // likewise
+inline constexpr uint32_t kReadAttributesRight = 0x80;
+inline constexpr uint32_t kDeleteRight = 0x10000;
+
+// Who somebody is: a user and the groups it is in.
+struct Identity {
+  Sid user;
+  std::vector<Sid> groups;
+
+  bool is(const Sid& sid) const;
+};
+// Whoever has logged on with the key of an account.
+const Identity& account_identity();
+
+// GENERIC_READ and its like replaced by what they stand for.
+uint32_t plain_rights(uint32_t rights);
+
+// All that it grants.
+uint32_t granted_rights(const SecurityDescriptor& descriptor, const Identity& who);
+
+// What something new in a directory gets, made by `who`.
+SecurityDescriptor inherit(const SecurityDescriptor& parent, const Identity& who, bool directory);
+
+}  // namespace kyanite::tree

@@ -1,0 +1,132 @@
+// How much of its quota a share uses, and what is refused by that.
+#include "tree/usage.h"
+
+#include <gtest/gtest.h>
+
+#include "tree/handles_test_support.h"
+
+namespace kyanite::tree {
+namespace {
+
+constexpr uint64_t kQuota = 1000;
+
+class Quotas : public testing::Test {
+ protected:
+  Quotas() {
+    files_.tree.usage = &usage_;
+    files_.tree.quota = kQuota;
+    usage_.begin(files_.tree.space);
+  }
+  std::string create(const std::string& path, uint64_t length, bool replaces = false) {
+    store::Occasion occasion(store_, files_.lines, files_.clock);
+    Creation creation;
+    creation.replaces = replaces;
+    const Fill fill = [&](Entry& entry, const Way&, store::Commit&) -> Task<Result<void>> {
+      entry.content.sparse = true;
+      entry.content.length = length;
+      co_return Result<void>();
+    };
+    return outcome(
+        RunLoop::run(create_entry(occasion, files_.tree, files_.parse(path), creation, fill)));
+  }
+  uint64_t used() const { return *usage_.bytes(files_.tree.space); }
+  // Counts the share as a job does after a start, `looks` entries a step.
+  uint64_t count_anew(uint64_t looks, const std::function<void(int)>& between = {}) {
+    usage_.forget(files_.tree.space);
+    std::string key;
+    for (int number = 0; number < 1000; ++number) {
+      jobs::Portion portion;
+      portion.looks = looks;
+      jobs::Step step(store_, files_.clock, "account", portion);
+      auto through = RunLoop::run(usage_.count(step, "share", files_.tree.space, key));
+      EXPECT_TRUE(through.ok());
+      if (!through || *through) break;
+      if (between) between(number);
+    }
+    return usage_.bytes(files_.tree.space).value_or(UINT64_MAX);
+  }
+
+  store::MemoryStore store_;
+  Usage usage_;
+  HandleTree files_{store_};
+};
+
+const std::string kExceeded = text_of(Error(Reason::kQuotaExceeded));
+
+TEST_F(Quotas, RefuseWhatWouldExceedThem) {
+  EXPECT_EQ(create("a", 600), "ok");
+  EXPECT_EQ(create("b", 401), kExceeded);
+  EXPECT_EQ(outcome(files_.find("b")), "not found");
+  EXPECT_EQ(create("b", 400), "ok");
+  EXPECT_EQ(used(), 1000u);
+  EXPECT_EQ(create("c", 1), kExceeded);
+  EXPECT_EQ(create("c", 0), "ok");
+  EXPECT_EQ(create("a", 601, true), kExceeded);
+  EXPECT_EQ(create("a", 100, true), "ok");
+  EXPECT_EQ(used(), 500u);
+  EXPECT_EQ(RunLoop::run(files_.move("a", "moved", Kind::kFile)), "ok");
+  EXPECT_EQ(used(), 500u);
+  EXPECT_EQ(RunLoop::run(files_.remove("b")), "ok");
+  EXPECT_EQ(used(), 100u);
+}
+
+TEST_F(Quotas, CountWhatIsNotStoredYet) {
+  Opened one = files_.open("one");
+  Opened two = files_.open("two");
+  EXPECT_EQ(files_.resize(one, 600), "ok");
+  EXPECT_EQ(files_.resize(two, 600), kExceeded);
+  EXPECT_EQ(files_.write(two, 0, std::string(401, 'x')), kExceeded);
+  EXPECT_EQ(files_.write(two, 0, std::string(400, 'x')), "ok");
+  EXPECT_EQ(files_.write(two, 399, "xx"), kExceeded);
+  EXPECT_EQ(files_.write(two, 399, "y"), "ok");
+  EXPECT_EQ(used(), 0u);
+  EXPECT_EQ(files_.close(one), "ok");
+  EXPECT_EQ(files_.close(two), "ok");
+  EXPECT_EQ(used(), 1000u);
+  EXPECT_EQ(create("three", 1), kExceeded);
+  Opened again = files_.open("one");
+  EXPECT_EQ(files_.resize(again, 0), "ok");
+  EXPECT_EQ(files_.close(again), "ok");
+  EXPECT_EQ(used(), 400u);
+  EXPECT_EQ(create("three", 600), "ok");
+}
+
+TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
+  Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+  EXPECT_EQ(files_.resize(file, 1000), "ok");
+  EXPECT_EQ(files_.close(file), "ok");
+  EXPECT_EQ(used(), 0u);
+  EXPECT_EQ(create("other", 1000), "ok");
+}
+
+TEST_F(Quotas, AreCountedAnewAfterAStart) {
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(create("file" + std::to_string(100 + i), 10), "ok");
+  EXPECT_EQ(count_anew(1000), 500u);
+  EXPECT_EQ(count_anew(7), 500u);
+  // Until then only what never fits is refused.
+  usage_.forget(files_.tree.space);
+  EXPECT_EQ(create("large", kQuota + 1), kExceeded);
+}
+
+TEST_F(Quotas, CountChangesOnEitherSideOfTheCount) {
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(create("file" + std::to_string(100 + i), 10), "ok");
+  const uint64_t counted = count_anew(10, [&](int number) {
+    const auto name = [](int i) { return "file" + std::to_string(100 + i); };
+    EXPECT_EQ(create(name(number), 15, true), "ok");       // It is counted already.
+    EXPECT_EQ(create(name(49 - number), 12, true), "ok");  // It is not, at first.
+    EXPECT_EQ(create("new" + std::to_string(number), 1), "ok");
+  });
+  uint64_t sum = 0;
+  for (const auto& name : {"file", "new"}) {
+    for (int i = 0; i < 50; ++i) {
+      const auto path =
+          std::string(name) + std::to_string(std::string(name) == "file" ? 100 + i : i);
+      auto found = files_.find(path);
+      if (found) sum += found->found.entry->content.length;
+    }
+  }
+  EXPECT_EQ(counted, sum);
+}
+
+}  // namespace
+}  // namespace kyanite::tree
