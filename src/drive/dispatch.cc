@@ -161,6 +161,14 @@ void Connection::finish(Exchange& exchange, Reply reply) {
     chain.credits += credits_.grant(charge_of(asked), asked.credits, generous);
   }
   Outgoing out;
+  // What cannot be signed answers a signed request with its own signature: clients that wait for
+  // one learn the status so.
+  const bool is_signed =
+      reply.signed_by != nullptr || exchange.incoming().signature == Incoming::Signature::kRight;
+  if (!is_signed && chain.sealed_by == nullptr && asked.has(smb::header_flag::kSigned)) {
+    header.flags |= smb::header_flag::kSigned;
+    header.signature = asked.signature;
+  }
   if (exchange.is_last()) header.credits = static_cast<uint16_t>(std::exchange(chain.credits, 0));
   put_header(reply.message, header);
   if (reply.preauth != nullptr) {

@@ -42,10 +42,29 @@ TEST_F(Protection, WrongSignaturesAreRefused) {
       const auto answer = client.take();
       ASSERT_EQ(answer.size(), 1u);
       EXPECT_EQ(answer[0].status(), Status::kAccessDenied);
-      EXPECT_FALSE(answer[0].header.has(smb::header_flag::kSigned));
+      EXPECT_FALSE(answer[0].signature_right);
     }
     EXPECT_EQ(echo(client), Status::kSuccess);
   }
+}
+
+// Whoever wants every reply signed takes what is said of a session that is gone, which has no key,
+// if it comes with the signature of the request.
+TEST_F(Protection, WhatCannotBeSignedEchoesTheSignature) {
+  TestClient client(world);
+  client.come_in();
+  client.session_id ^= 1;
+  const std::string frame =
+      client.protect({client.message(Command::kLogoff, smb::LogoffRequest())});
+  ASSERT_TRUE(client.give(frame));
+  const auto answer = client.take().at(0);
+  EXPECT_EQ(answer.status(), Status::kUserSessionDeleted);
+  EXPECT_TRUE(answer.header.has(smb::header_flag::kSigned));
+  const auto asked = smb::split_chain(frame);
+  EXPECT_EQ(answer.header.signature, asked->at(0).header.signature);
+  client.signs = false;
+  const auto plain = client.ask(Command::kLogoff, smb::LogoffRequest());
+  EXPECT_FALSE(plain->header.has(smb::header_flag::kSigned));
 }
 
 TEST_F(Protection, EncryptionIsRequiredOfOtherMachines) {
