@@ -110,6 +110,10 @@ Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateReq
     if (!most) co_return most.error();
     asked.most = *most;
     auto granted = grant_access(request.desired_access, *most);
+    // Emptying a file is writing to it.
+    if (granted && entry != nullptr && empties(request.disposition) &&
+        (*most & smb::access::kWriteData) == 0)
+      granted = Status::kAccessDenied;
     if (!granted) {
       asked.denied = granted.error();
       co_return tree::Error(tree::Reason::kOwn);

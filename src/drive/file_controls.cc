@@ -81,7 +81,8 @@ Task<ControlOutput> copy_chunks(Exchange& exchange, Open& target,
       const Status why = copied.error() == tree::Error(tree::Reason::kNotFound)
                              ? Status::kInvalidViewSize
                              : drive::status_of(copied.error());
-      co_return ControlOutput::refusal(why);
+      // How far it came is told as well.
+      co_return output_of(done, why);
     }
     ++done.chunks;
     done.total_bytes += chunk.length;

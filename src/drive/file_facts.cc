@@ -55,8 +55,8 @@ std::string alternate_name(const std::string& name) {
   const std::string_view rest = std::string_view(name).substr(std::min(dot + 1, name.size()));
   std::string extension = dos_letters(rest, kExtension);
   std::string short_base = dos_letters(base, kBase);
-  const bool is_short = short_base.size() == base.size() && extension.size() == rest.size() &&
-                        !short_base.empty();
+  const bool is_short =
+      short_base.size() == base.size() && extension.size() == rest.size() && !short_base.empty();
   if (!is_short) {
     uint32_t hash = 2166136261;
     for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619;

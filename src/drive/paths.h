@@ -10,8 +10,9 @@
 namespace kyanite::drive {
 
 // From the root of the share, with \ between the parts. A leading one is INVALID_PARAMETER, unless
-// it is tolerated; a path that leads above the root is OBJECT_PATH_SYNTAX_BAD. The name of the stream that every file has is taken off; any other one, and
-// what is no name, is OBJECT_NAME_INVALID.
+// it is tolerated; a path that leads above the root is OBJECT_PATH_SYNTAX_BAD. The name of the
+// stream that every file has is taken off; any other one, and what is no name, is
+// OBJECT_NAME_INVALID.
 struct WirePath {
   tree::Path path;
   bool names_directory = false;  // There is a \ at the end.

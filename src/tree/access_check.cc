@@ -81,11 +81,19 @@ uint32_t granted_rights(const SecurityDescriptor& descriptor, const Identity& wh
   return granted & kAllRights;
 }
 
+void map_generic_rights(Acl& acl) {
+  for (Ace& ace : acl.entries) {
+    if ((ace.flags & kInheritOnly) == 0) ace.rights = plain_rights(ace.rights);
+  }
+}
+
 namespace {
 
 // Adds what a child has of one entry of its parent's list.
-void inherit_entry(const Ace& ace, const Identity& who, const Sid& group, bool directory,
-                   std::vector<Ace>& entries) {
+void inherit_entry(const Ace& ace, const Identity& who, const SecurityDescriptor& parent,
+                   bool directory, std::vector<Ace>& entries) {
+  const auto mark = (parent.control & kDaclInherited) != 0 ? kInherited : uint8_t{0};
+  const auto own_flags = static_cast<uint8_t>((ace.flags & ~(kInheritance | kInherited)) | mark);
   const bool for_files = (ace.flags & kObjectInherit) != 0;
   const bool for_directories = (ace.flags & kContainerInherit) != 0;
   const bool propagates = (ace.flags & kNoPropagate) == 0;
@@ -95,10 +103,10 @@ void inherit_entry(const Ace& ace, const Identity& who, const Sid& group, bool d
   const bool is_generic = plain_rights(ace.rights) != ace.rights;
   if (counts) {
     Ace own = ace;
-    own.flags = static_cast<uint8_t>((ace.flags & ~kInheritance) | kInherited);
+    own.flags = own_flags;
     own.rights = plain_rights(ace.rights);
     if (ace.trustee == creator_owner()) own.trustee = who.user;
-    if (ace.trustee == creator_group()) own.trustee = group;
+    if (ace.trustee == creator_group()) own.trustee = parent.group;
     // What is the same here and below is one entry, what is not is two.
     const bool together = directory && propagates && !is_creator && !is_generic;
     if (together) own.flags |= passed_on;
@@ -107,8 +115,7 @@ void inherit_entry(const Ace& ace, const Identity& who, const Sid& group, bool d
   }
   if (!directory || !propagates || passed_on == 0) return;
   Ace below = ace;
-  below.flags =
-      static_cast<uint8_t>((ace.flags & ~kInheritance) | passed_on | kInheritOnly | kInherited);
+  below.flags = static_cast<uint8_t>(own_flags | passed_on | kInheritOnly);
   entries.push_back(std::move(below));
 }
 
@@ -118,13 +125,13 @@ SecurityDescriptor inherit(const SecurityDescriptor& parent, const Identity& who
   SecurityDescriptor made;
   made.owner = who.user;
   made.group = parent.group;
-  made.control = kDaclInherited;
+  made.control = parent.control & kDaclInherited;
   if (parent.dacl.null) {
     made.dacl.null = true;
     return made;
   }
   for (const Ace& ace : parent.dacl.entries)
-    inherit_entry(ace, who, made.group, directory, made.dacl.entries);
+    inherit_entry(ace, who, parent, directory, made.dacl.entries);
   if (made.dacl.entries.empty()) {
     // Nothing is inherited: it belongs to its owner and to the system.
     made.control = 0;

@@ -31,6 +31,9 @@ const Identity& account_identity();
 // GENERIC_READ and its like replaced by what they stand for.
 uint32_t plain_rights(uint32_t rights);
 
+// The same in a list, but for what is only inherited: that may come to mean something else.
+void map_generic_rights(Acl& acl);
+
 // All that it grants.
 uint32_t granted_rights(const SecurityDescriptor& descriptor, const Identity& who);
 

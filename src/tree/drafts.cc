@@ -62,21 +62,36 @@ void DraftLayer::lay(DraftLayer newer) {
   take_newer(written, newer.written);
   take_newer(changed, newer.changed);
   keep_older(untold, newer.untold);
+  take_newer(told, newer.told);
   keep_older(since, newer.since);
   promised += newer.promised;
 }
 
 void DraftLayer::lay_over(Entry& entry, Moment now) const {
   entry.content.length = bytes.length(entry.content.length);
-  if (is_untold(now)) return;
+  if (is_untold(now)) {
+    if (told) entry.smb.written = *told;
+    return;
+  }
   if (written) entry.smb.written = *written;
   if (changed) entry.smb.changed = *changed;
+}
+
+void DraftLayer::note_written(Time date, Moment now, bool soon) {
+  // As far as can be told from a moment that never comes.
+  constexpr Moment kInTheEnd{INT64_MAX / 2};
+  if (written && untold && !is_untold(now)) {
+    told = written;
+    untold.reset();
+  }
+  written = changed = date;
+  if (!untold) untold = soon ? now : kInTheEnd;
 }
 
 DraftLayer DraftLayer::take(std::optional<Moment> now) {
   DraftLayer taken = std::exchange(*this, {});
   if (now && taken.is_untold(*now)) {
-    written = std::exchange(taken.written, std::nullopt);
+    written = std::exchange(taken.written, std::exchange(taken.told, std::nullopt));
     changed = std::exchange(taken.changed, std::nullopt);
     untold = std::exchange(taken.untold, std::nullopt);
   }
@@ -126,13 +141,10 @@ std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to)
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return {};
   const auto some_of = [&](const DraftLayer& layer) {
-    return DraftLayer{layer.bytes.within(from, to),
-                      layer.written,
-                      layer.changed,
-                      layer.untold,
-                      layer.since,
-                      layer.promised,
-                      layer.hold};
+    DraftLayer some = {{},         layer.written, layer.changed,  layer.untold,
+                       layer.told, layer.since,   layer.promised, layer.hold};
+    some.bytes = layer.bytes.within(from, to);
+    return some;
   };
   DraftLayer seen = some_of(found->second->storing);
   store::Hold older = found->second->storing.empty() ? found->second->newest.hold : seen.hold;

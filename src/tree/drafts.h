@@ -42,7 +42,8 @@ struct DraftLayer {
   content::Overlay bytes;
   std::optional<Time> written;
   std::optional<Time> changed;
-  std::optional<Moment> untold;  // Since when the times are not told to anybody.
+  std::optional<Moment> untold;  // Since when the times are not told to anybody,
+  std::optional<Time> told;      // but this one of them, which was the last before.
   std::optional<Moment> since;   // When the first of it was written.
   int64_t promised = 0;          // How much longer it makes the file, of the share's quota.
   store::Hold hold;
@@ -51,6 +52,8 @@ struct DraftLayer {
   bool is_untold(Moment now) const {
     return untold && now < after_seconds(*untold, kWriteTimeSeconds);
   }
+  // Something is written now. With `soon` its time is told in a while, else in the end.
+  void note_written(Time date, Moment now, bool soon);
   // What is to be stored now; the rest stays.
   DraftLayer take(std::optional<Moment> now);
   void lay(DraftLayer newer);

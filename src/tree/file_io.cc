@@ -156,16 +156,20 @@ Task<store::Result<content::Pieces>> to_pieces(store::Store& store, uint64_t off
   co_return std::move(pieces);
 }
 
-// The times move, which is told later if it is `lazy`.
-void note_times(const store::Occasion& occasion, const Opened& opened, DraftLayer& layer,
-                bool lazy) {
+// The times move, and that is told.
+void note_times(const store::Occasion& occasion, const Opened& opened, DraftLayer& layer) {
   if (!opened.frozen.written) layer.written = occasion.now;
   if (!opened.frozen.changed) layer.changed = occasion.now;
-  if (!lazy) {
-    layer.untold.reset();
-  } else if (!layer.untold) {
-    layer.untold = occasion.clock().moment();
+  layer.untold.reset();
+}
+
+// The same for a write, of which it is told later.
+void note_write(const store::Occasion& occasion, Opened& opened, DraftLayer& layer) {
+  if (opened.frozen.written || opened.frozen.changed) {
+    note_times(occasion, opened, layer);
+    return;
   }
+  layer.note_written(occasion.now, occasion.clock().moment(), !std::exchange(opened.wrote, true));
 }
 
 // How many bytes longer the file becomes when it reaches at least so far. kQuotaExceeded when the
@@ -206,7 +210,7 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
   const Drafts::Change change = [&](DraftLayer& layer) {
     for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
     layer.promised += *grows;
-    note_times(occasion, opened, layer, true);
+    note_write(occasion, opened, layer);
   };
   co_return co_await change_draft(occasion, opened, std::move(hold), change);
 }
@@ -229,7 +233,7 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.set_length(length);
     if (length > old) layer.promised += static_cast<int64_t>(length - old);
-    note_times(occasion, opened, layer, false);
+    note_times(occasion, opened, layer);
   };
   co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
 }
@@ -244,7 +248,7 @@ Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64
   if (auto may = check_locks(opened, from, to - from, true); !may) co_return may.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.clear(from, to);
-    note_times(occasion, opened, layer, false);
+    note_times(occasion, opened, layer);
   };
   co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
 }
@@ -316,7 +320,7 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
       piece.offset = piece.offset - source_offset + target_offset;
       layer.bytes.write(std::move(piece));
     }
-    note_times(occasion, to, layer, false);
+    note_times(occasion, to, layer);
   };
   co_return co_await change_draft(occasion, to, std::move(hold), change);
 }

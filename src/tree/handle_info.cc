@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tree/access_check.h"
+#include "tree/drafts.h"
 #include "tree/permissions.h"
 
 namespace kyanite::tree {
@@ -30,7 +32,9 @@ Task<Result<void>> set_basic(store::Occasion& occasion, Opened& opened, const Ba
     apply_time(order.accessed, unused, opened.frozen.accessed);
     apply_time(order.written, unused, opened.frozen.written);
     apply_time(order.changed, unused, opened.frozen.changed);
-    co_return Result<void>();
+    // Whoever sets something, if only nothing, is told what there is.
+    if (opened.handle == 0) co_return Result<void>();
+    co_return co_await opened.tree.open_files->drafts().settle(opened.file);
   }
   Opened::Frozen frozen;
   const OpenedEdit edit = [&](Entry& entry, store::Commit&) -> Task<Result<void>> {
@@ -66,6 +70,7 @@ Task<Result<std::string>> new_permission(store::Occasion& occasion, const Tree& 
   auto descriptor = parse_sddl(default_permission());
   if (!replace_parts(*descriptor, binary, parts_in(binary)))
     co_return Error(Reason::kBadPermission);
+  map_generic_rights(descriptor->dacl);
   co_return co_await add_permission(occasion, tree.space, write_sddl(*descriptor));
 }
 
@@ -76,6 +81,7 @@ Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
   auto descriptor = co_await descriptor_of(occasion, opened.tree, *state);
   if (!descriptor) co_return descriptor.error();
   if (!replace_parts(*descriptor, binary, parts)) co_return Error(Reason::kBadPermission);
+  map_generic_rights(descriptor->dacl);
   // The permission is noted before the entry that refers to it.
   auto key = co_await add_permission(occasion, opened.tree.space, write_sddl(*descriptor));
   if (!key) co_return key.error();

@@ -54,7 +54,7 @@ TEST_F(HandleInfo, DescriptorsAreReplacedInParts) {
     return *RunLoop::run(descriptor_of(occasion, files_.tree, entry));
   };
   const SecurityDescriptor before = descriptor();
-  EXPECT_EQ(write_sddl(before), default_permission());
+  EXPECT_EQ(before, *parse_sddl(default_permission()));
   const auto other = parse_sddl("O:BAG:BUD:(A;;FA;;;WD)");
   ASSERT_TRUE(other);
   const DescriptorParts owner{true, false, false, false};

@@ -32,6 +32,8 @@ struct Opened {
     bool written = false;
     bool changed = false;
   } frozen;
+  // The time of its first write is told soon; of further ones only when it flushes or closes.
+  bool wrote = false;
 
   bool is_root() const { return folded.empty(); }
 };

@@ -163,6 +163,18 @@ std::string write_descriptor(const SecurityDescriptor& descriptor, DescriptorPar
   return out;
 }
 
+namespace {
+
+// Of the bits that a client sets only protection is kept as it is; that a list was inherited is
+// believed of those who say that they saw to it.
+uint16_t kept_bits(uint16_t control) {
+  constexpr uint16_t kBoth = kDaclInherited | kDaclInheritRequired;
+  return static_cast<uint16_t>((control & kDaclProtected) |
+                               ((control & kBoth) == kBoth ? kDaclInherited : 0));
+}
+
+}  // namespace
+
 DescriptorParts parts_in(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes) return {false, false, false, false};
   const uint16_t control = read_le16(bytes, 2);
@@ -189,7 +201,7 @@ bool replace_parts(SecurityDescriptor& descriptor, std::string_view bytes, Descr
     auto dacl = (control & kDaclPresent) == 0 ? Acl{{}, true} : parse_list_at(bytes, 16);
     if (!dacl) return false;
     changed.dacl = std::move(*dacl);
-    changed.control = static_cast<uint16_t>((changed.control & ~kDaclBits) | (control & kDaclBits));
+    changed.control = static_cast<uint16_t>((changed.control & ~kDaclBits) | kept_bits(control));
   }
   if (parts.sacl) {
     changed.sacl.reset();
