@@ -43,7 +43,7 @@ Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tre
 }
 
 bool is_access(uint32_t asked) {
-  return asked != 0 && asked != access::kSynchronize && (asked & kMeaningless) == 0;
+  return asked != 0 && (asked & kMeaningless) == 0;
 }
 
 Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most) {

@@ -68,7 +68,7 @@ class FileInfo {
         if (open_.file.is_root()) return {Status::kObjectNameNotFound, {}};
         return fit(smb::AlternateNameInfo{alternate_name(entry_.name)});
       case FileClass::kFullEa:
-        return {};  // There are none.
+        return {Status::kNoEasOnFile, {}};
       default:
         return answer_others(info_class);
     }
