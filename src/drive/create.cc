@@ -170,7 +170,7 @@ Reply tell_open(const Exchange& exchange, const smb::CreateContexts& contexts, O
   body.file = open.id;
   smb::CreateReplyContexts told = answer_contexts(contexts, entry, open.file.tree);
   const auto caching = open.file.tree.open_files->caching(open.file.handle);
-  tell_caching(contexts, caching, body, told);
+  if (!open.file.directory) tell_caching(contexts, caching, body, told);
   if (may_be_durable) grant_durable(exchange, contexts, caching, open, told);
   if (open.holder != nullptr) open.holder->opened(open.id, caching && caching->counts_epochs);
   const std::string answered = told.encode();
@@ -288,16 +288,16 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
 Task<Reply> create(Exchange& exchange) {
   const auto request = smb::decode<smb::CreateRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  if (const Status wrong = check_request(*request); wrong != Status::kSuccess)
-    co_return refuse(exchange, wrong);
   const auto contexts = smb::CreateContexts::decode(request->contexts);
   if (!contexts) co_return refuse(exchange, contexts.error());
-  if (contexts->extended_attributes && !contexts->extended_attributes->empty())
-    co_return refuse(exchange, Status::kEasNotSupported);
   if (const Status wrong = check_durable(*contexts); wrong != Status::kSuccess)
     co_return refuse(exchange, wrong);
   if (contexts->reconnect || contexts->reconnect2)
     co_return co_await come_back(exchange, *request, *contexts);
+  if (const Status wrong = check_request(*request); wrong != Status::kSuccess)
+    co_return refuse(exchange, wrong);
+  if (contexts->extended_attributes && !contexts->extended_attributes->empty())
+    co_return refuse(exchange, Status::kEasNotSupported);
   if (!contexts->durable2) co_return co_await open_new(exchange, *request, *contexts, nullptr);
   NamedCreates& creates = exchange.connection.drive().creates;
   const NamedCreates::Name name{exchange.connection.agreement->client,
