@@ -64,7 +64,7 @@ Effect on_use(GrantKind kind, Caching held, HandleUse use) {
 Caching grantable(GrantKind kind, Caching wanted, const Beside& beside) {
   Caching granted = wanted;
   if (beside.opens) granted = granted.without(kWriteCaching);
-  if (beside.range_locks) return kNoCaching;
+  if (beside.range_locks || beside.writing) return kNoCaching;
   if (kind == GrantKind::kOplock) {
     if (beside.handle_leases) return kNoCaching;
     if (granted != wanted) granted = granted & kReadCaching;

@@ -90,6 +90,7 @@ constexpr bool must_acknowledge(Caching held) { return held.has(kWriteCaching | 
 // What is beside an open that wants to cache, not counting opens under the same key.
 struct Beside {
   bool opens = false;          // One for the content, or one that caches something.
+  bool writing = false;        // One that caches writing, and was not asked to give it up.
   bool oplocks = false;        // that cache something
   bool handle_leases = false;  // that cache handles
   bool range_locks = false;    // of anybody
@@ -97,10 +98,10 @@ struct Beside {
 // What can be granted of what is wanted, once others have given up what they had to.
 Caching grantable(GrantKind kind, Caching wanted, const Beside& beside);
 
-// What a lease becomes by another open under its key, to which `granted` could be granted: never
-// less, and only as a whole.
-constexpr Caching upgraded(Caching held, Caching granted) {
-  return held.within(granted) ? granted : held;
+// What a lease becomes by another open under its key that wants `wanted`, of which `granted` could
+// be granted: never less, and only all that is wanted.
+constexpr Caching upgraded(Caching held, Caching wanted, Caching granted) {
+  return held.within(granted) && granted == wanted ? granted : held;
 }
 
 }  // namespace kyanite::concurrency

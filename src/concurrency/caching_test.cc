@@ -125,6 +125,8 @@ TEST(Caching, WhatIsGranted) {
       {kLease, "RH", {.opens = true, .oplocks = true}, "R"},
       {kOplock, "RWH", {.opens = true, .oplocks = true}, "R"},
       // Who reads from memory does not see locks.
+      {kOplock, "RWH", {.opens = true, .writing = true}, "-"},
+      {kLease, "R", {.opens = true, .writing = true}, "-"},
       {kLease, "RWH", {.range_locks = true}, "-"},
       {kOplock, "R", {.range_locks = true}, "-"},
   };
@@ -134,11 +136,17 @@ TEST(Caching, WhatIsGranted) {
 }
 
 TEST(Caching, LeasesGrowAsAWholeAndNeverShrink) {
-  const char* rows[][3] = {{"", "RWH", "RWH"}, {"R", "RH", "RH"},    {"R", "RW", "RW"},
-                           {"RH", "RW", "RH"}, {"RH", "RWH", "RWH"}, {"RWH", "R", "RWH"},
-                           {"RW", "RH", "RW"}, {"RH", "", "RH"}};
+  // What is held, wanted, could be granted, and is held then.
+  const char* rows[][4] = {
+      {"", "RWH", "RWH", "RWH"}, {"R", "RH", "RH", "RH"},     {"R", "RW", "RW", "RW"},
+      {"RH", "RW", "RW", "RH"},  {"RH", "RWH", "RWH", "RWH"}, {"RWH", "R", "R", "RWH"},
+      {"RW", "RH", "RH", "RW"},  {"RH", "", "", "RH"},        {"R", "RWH", "RH", "R"},
+      {"", "RW", "R", ""},
+  };
   for (const auto& each : rows)
-    EXPECT_EQ(text(upgraded(caching(each[0]), caching(each[1]))), each[2]) << each[0];
+    EXPECT_EQ(text(upgraded(caching(each[0]), caching(each[1]), caching(each[2]))),
+              text(caching(each[3])))
+        << each[0];
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // CHANGE_NOTIFY: what has changed in a directory since the client asked last, or the next change.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,10 +78,11 @@ Task<Reply> change_notify(Exchange& exchange) {
     const bool recursive = (request->flags & smb::kWatchTree) != 0;
     open->watch = watchers.watch(open->file.file, recursive, request->filter);
     if (!open->watch) co_return refuse(exchange, Status::kInsufficientResources);
+    open->watch_bytes = request->output_length;
   }
+  const size_t most_bytes = std::min(open->watch_bytes, request->output_length);
   const auto watch = *open->watch;
-  if (const auto kept = watchers.kept(watch))
-    co_return tell(exchange, *kept, request->output_length);
+  if (const auto kept = watchers.kept(watch)) co_return tell(exchange, *kept, most_bytes);
   if (exchange.go_async() == Exchange::Async::kTooMany)
     co_return refuse(exchange, Status::kInsufficientResources);
   const uint64_t ticket = exchange.header.message_id;
@@ -88,7 +90,7 @@ Task<Reply> change_notify(Exchange& exchange) {
   auto seen = co_await watchers.next(watch, ticket);
   exchange.when_cancelled(nullptr);
   if (!seen) co_return refuse(exchange, status_of(exchange, seen.error()));
-  co_return tell(exchange, *seen, request->output_length);
+  co_return tell(exchange, *seen, most_bytes);
 }
 
 }  // namespace kyanite::drive

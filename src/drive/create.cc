@@ -180,7 +180,7 @@ Reply tell_open(const Exchange& exchange, const smb::CreateContexts& contexts, O
   smb::CreateReplyContexts told =
       answer_contexts(contexts, entry, open.file.tree, open.most_access);
   const auto caching = open.file.tree.open_files->caching(open.file.handle);
-  tell_caching(contexts, caching, body, told);
+  if (!open.file.directory) tell_caching(contexts, caching, body, told);
   if (may_be_durable) grant_durable(exchange, contexts, caching, open, told);
   if (open.holder != nullptr) open.holder->opened(open.id, caching && caching->counts_epochs);
   const std::string answered = told.encode();

@@ -29,7 +29,6 @@ void grant_durable(const Exchange& exchange, const smb::CreateContexts& contexts
   if (!caching || !caching->caching.has(concurrency::kHandleCaching)) return;
   Durable& durable = open.durable;
   durable.version = contexts.durable2 ? 2 : 1;
-  durable.client = exchange.connection.agreement->client;
   durable.account = exchange.session->account();
   durable.seconds = kDurableSeconds1;
   open.sequences.enable();
@@ -56,9 +55,7 @@ bool is_meant(const Exchange& exchange, const smb::CreateContexts& contexts,
   if (handle.file.share != exchange.tree->share.tree.space) return false;
   if (durable.version != (contexts.reconnect2 ? 2 : 1)) return false;
   if (durable.account != exchange.session->account()) return false;
-  if (contexts.reconnect2 &&
-      (durable.create_guid != contexts.reconnect2->create_guid || durable.client != client))
-    return false;
+  if (contexts.reconnect2 && durable.create_guid != contexts.reconnect2->create_guid) return false;
   const auto& lease = handle.caching.lease;
   if (lease.has_value() != contexts.lease.has_value()) return false;
   return !lease || *lease == tree::LeaseName{client, contexts.lease->key};

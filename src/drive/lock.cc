@@ -17,12 +17,9 @@ namespace flag = smb::lock_flag;
 
 bool is_unlock(const smb::LockElement& element) { return element.flags == flag::kUnlock; }
 
-// Either all give back, or all take; several take at once or not at all.
+// Of those that take: several take at once or not at all.
 Status check_flags(const std::vector<smb::LockElement>& elements) {
-  const bool unlocks = is_unlock(elements.front());
   for (const auto& element : elements) {
-    if (unlocks != is_unlock(element)) return Status::kInvalidParameter;
-    if (unlocks) continue;
     const uint32_t kind = element.flags & ~flag::kFailImmediately;
     if (kind != flag::kShared && kind != flag::kExclusive) return Status::kInvalidParameter;
     if (elements.size() > 1 && (element.flags & flag::kFailImmediately) == 0)
@@ -40,8 +37,10 @@ tree::RangeLock lock_of(const smb::LockElement& element) {
   return {{element.offset, element.length}, (element.flags & flag::kExclusive) != 0};
 }
 
+// One after the other: what is given back stays so when a later one is wrong.
 Status unlock(const Open& open, const std::vector<smb::LockElement>& elements) {
   for (const auto& element : elements) {
+    if (!is_unlock(element)) return Status::kInvalidParameter;
     const auto done =
         open.file.tree.open_files->unlock(open.file.handle, {element.offset, element.length});
     if (!done) return status_of(done.error());
@@ -90,8 +89,9 @@ Task<Reply> lock(Exchange& exchange) {
   if (!request) co_return refuse(exchange, request.error());
   const auto open = exchange.session->find_open(exchange.file(request->file));
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
-  if (const Status wrong = check_flags(request->locks); wrong != Status::kSuccess)
-    co_return refuse(exchange, wrong);
+  const bool unlocks = is_unlock(request->locks.front());
+  const Status wrong = unlocks ? Status::kSuccess : check_flags(request->locks);
+  if (wrong != Status::kSuccess) co_return refuse(exchange, wrong);
   if (open->file.directory || open->file.handle == 0)
     co_return refuse(exchange, Status::kInvalidParameter);
   const uint32_t index = request->sequence_index();
@@ -99,7 +99,7 @@ Task<Reply> lock(Exchange& exchange) {
     co_return reply(exchange, smb::LockReply());
   open->sequences.begin(index);
   Status status = Status::kSuccess;
-  if (is_unlock(request->locks.front())) {
+  if (unlocks) {
     status = unlock(*open, request->locks);
   } else {
     status = co_await take(exchange, *open, request->locks);

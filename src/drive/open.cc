@@ -15,7 +15,7 @@ void release(Drive& drive, Open& open) {
 
 Task<void> end_open(Connection& connection, std::shared_ptr<Open> open, OpenEnd why) {
   Drive& drive = connection.drive();
-  if (why == OpenEnd::kConnectionLost && open->durable.version != 0 &&
+  if (why != OpenEnd::kTreeDisconnected && open->durable.version != 0 &&
       open->file.tree.open_files->park(open->file.handle, open->durable.seconds, open))
     co_return;
   release(drive, *open);

@@ -42,7 +42,6 @@ struct Listing {
 struct Durable {
   int version = 0;  // 0: it does not.
   int64_t seconds = 0;
-  smb::Guid client{};
   smb::Guid create_guid{};
   std::string account;
 };
@@ -64,6 +63,7 @@ struct Open {
   std::optional<NamedCreates::Name> named;                // What the client called its request.
   smb::CreateAction action = smb::CreateAction::kOpened;  // What the client was told.
   std::optional<tree::Watchers::WatchId> watch;
+  uint32_t watch_bytes = 0;  // The most that it is told at once.
 
   bool has(uint32_t rights) const { return (access & rights) == rights; }
   bool has_any(uint32_t rights) const { return (access & rights) != 0; }
@@ -73,7 +73,7 @@ struct Open {
 enum class OpenEnd {
   kTreeDisconnected,
   kLoggedOff,
-  kConnectionLost,  // Durable ones wait for their client.
+  kConnectionLost,  // Durable ones wait for their client, as they do after a logoff.
 };
 
 // What an open keeps besides its handle is given back: it is closed, or about to be.

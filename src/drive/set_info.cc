@@ -103,11 +103,21 @@ Outcome set_disposition_ex(Exchange& exchange, Open& open, std::string_view inpu
                                   (info->value & flag::kIgnoreReadOnly) != 0);
 }
 
+// What others have read of the file is about to be wrong.
+Task<tree::Result<void>> end_caching(Open& open) {
+  if (open.file.handle == 0) co_return tree::Result<void>();
+  auto done =
+      co_await open.file.tree.open_files->prepare(open.file.handle, concurrency::HandleUse::kWrite);
+  if (!done) co_return tree::Error(done.error());
+  co_return tree::Result<void>();
+}
+
 Outcome set_end(Exchange& exchange, Open& open, std::string_view input) {
   const auto info = smb::decode_info<smb::EndOfFileInfo>(input);
   if (!info) co_return info.error();
   if (!open.has(access::kWriteData)) co_return Status::kAccessDenied;
   if (open.file.directory || info->value > INT64_MAX) co_return Status::kInvalidParameter;
+  if (auto flushed = co_await end_caching(open); !flushed) co_return told(flushed);
   open.allocation = 0;
   auto done = co_await tree::set_length(exchange.occasion, open.file, info->value);
   co_return told(done);
@@ -119,6 +129,7 @@ Outcome set_allocation(Exchange& exchange, Open& open, std::string_view input) {
   if (!info) co_return info.error();
   if (!open.has(access::kWriteData)) co_return Status::kAccessDenied;
   if (open.file.directory || info->value > INT64_MAX) co_return Status::kInvalidParameter;
+  if (auto flushed = co_await end_caching(open); !flushed) co_return told(flushed);
   auto state = co_await tree::state_of(exchange.occasion, open.file);
   if (!state) co_return drive::status_of(state.error());
   open.allocation = info->value;

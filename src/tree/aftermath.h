@@ -28,6 +28,8 @@ class OpenFiles::Aftermath {
       if (table_.remover_ != nullptr)
         table_.remover_->remove(each.last, std::move(each.front), std::move(each.removal));
     }
+    for (const FileKey& directory : std::exchange(ended_, {}))
+      table_.watchers_.end(directory, Watchers::Ending::kDeletePending);
     std::exchange(breaks, {}).tell();
     for (auto& each : std::exchange(locked_, {})) each.first->turn.set(each.second);
     for (auto& each : std::exchange(turns_, {})) each.first->turn.set(each.second);
@@ -43,6 +45,11 @@ class OpenFiles::Aftermath {
   void remove(Handle last, std::shared_ptr<void> front, Admission removal) {
     any_ = true;
     removals_.push_back({std::move(last), std::move(front), std::move(removal)});
+  }
+  // The directory is marked for deletion.
+  void end_watches(FileKey directory) {
+    any_ = true;
+    ended_.push_back(directory);
   }
   // They are in no list any more.
   void wake(Wait* wait, bool ask_again) {
@@ -65,6 +72,7 @@ class OpenFiles::Aftermath {
   OpenFiles& table_;
   bool any_ = false;
   std::vector<Handle> removed_;
+  std::vector<FileKey> ended_;
   std::vector<Removal> removals_;
   std::vector<std::pair<LockWait*, kyanite::Result<void, Refusal>>> locked_;
   std::vector<std::pair<Wait*, bool>> turns_;

@@ -49,14 +49,10 @@ void announce_changed(const Tree& tree, const Place& place, const Entry& before,
 void announce_moved(const Tree& tree, const Place& from, const Place& to, const Entry& entry) {
   const bool stays = from.ancestors == to.ancestors;
   const ChangedParts name = name_part(entry);
-  std::vector<TreeChange> changes{{tree.space, from.ancestors, from.path,
-                                   stays ? ChangeKind::kRenamedFrom : ChangeKind::kRemoved, name},
-                                  {tree.space, to.ancestors, to.path,
-                                   stays ? ChangeKind::kRenamedTo : ChangeKind::kAdded, name}};
-  // Windows says this of files, and programs have come to expect it.
-  if (!entry.directory)
-    changes.push_back({tree.space, to.ancestors, to.path, ChangeKind::kModified,
-                       kAttributesChanged | kCreationChanged});
+  const TreeChange changes[] = {{tree.space, from.ancestors, from.path,
+                                 stays ? ChangeKind::kRenamedFrom : ChangeKind::kRemoved, name},
+                                {tree.space, to.ancestors, to.path,
+                                 stays ? ChangeKind::kRenamedTo : ChangeKind::kAdded, name}};
   tree.open_files->watchers().tell_all(changes);
 }
 

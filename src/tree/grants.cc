@@ -63,12 +63,17 @@ Grants::Disturbed Grants::disturb(const Doer& doer, const Rule& rule, Moment now
                                   CacheBreaks& breaks, HandleId only) {
   Disturbed disturbed;
   for (Grant& grant : grants_) {
-    if (grant.of(doer) || (only != 0 && !grant.of(only))) continue;
+    if (only != 0 && !grant.of(only)) continue;
+    // An oplock that only reads is nobody's own: it ends with any write, as Windows has it.
+    const bool own = grant.of(doer);
+    if (own && (grant.lease || grant.held != kReadCaching)) continue;
     const auto effect = rule(grant.kind(), grant.held);
     if (effect.kept == grant.held) continue;
     if (grant.breaking) {
-      // One break at a time; the acknowledgement of this one is followed by the next.
+      // One break at a time; the acknowledgement of this one is followed by the next, and who comes
+      // meanwhile waits for both.
       grant.required = grant.required & effect.kept;
+      disturbed.waits = true;
     } else if (must_acknowledge(grant.held) && grant.live() == nullptr) {
       for (const Member& member : grant.members) disturbed.gone.push_back(member.handle);
       continue;
@@ -129,6 +134,7 @@ concurrency::Beside Grants::beside(const Doer& doer) const {
   for (const Grant& grant : grants_) {
     if (grant.of(doer) || grant.held.empty()) continue;
     beside.opens = true;
+    if (grant.held.has(concurrency::kWriteCaching)) beside.writing = true;
     if (!grant.lease) beside.oplocks = true;
     if (grant.lease && grant.held.has(kHandleCaching)) beside.handle_leases = true;
   }
@@ -138,7 +144,7 @@ concurrency::Beside Grants::beside(const Doer& doer) const {
 void Grants::grant(HandleId handle, const CachingWanted& wanted, Caching granted) {
   if (Grant* known = wanted.lease ? find(*wanted.lease) : nullptr) {
     known->members.push_back({handle, wanted.holder});
-    const Caching held = upgraded(known->held, granted);
+    const Caching held = upgraded(known->held, wanted.caching, granted);
     if (known->breaking || held == known->held) return;
     known->held = held;
     ++known->epoch;

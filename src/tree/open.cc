@@ -61,7 +61,9 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
   open.delete_on_close = order.delete_on_close;
   open.reach = order.reach;
   open.replaces = empties(order.disposition);
-  if (!directory) open.caching = order.caching;
+  open.caching = order.caching;
+  // Directories are not cached; the key is one of theirs all the same.
+  if (directory) open.caching.caching = {};
   open.ticket = order.ticket;
   if (order.may_wait) open.may_wait = [&order, file = open.file] { return order.may_wait(file); };
   if (order.disposition == Disposition::kSupersede) {

@@ -295,7 +295,10 @@ kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   std::lock_guard lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
-  if (found->second.delete_on_close) mark(mine, found->second.file);
+  if (found->second.delete_on_close) {
+    mark(mine, found->second.file);
+    after.end_watches(found->second.file);
+  }
   Handle removed = remove(mine, found, after);
   if (mine.files.at(removed.file).handles.empty() && mine.delete_pending.contains(removed.file))
     closed.removal = note(mine, removed.file, FileOperation::kDeleteFile);
