@@ -163,8 +163,10 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   Outgoing out;
   // What cannot be signed answers a signed request with its own signature: clients that wait for
   // one learn the status so.
-  const bool is_signed =
-      reply.signed_by != nullptr || exchange.incoming().signature == Incoming::Signature::kRight;
+  // The session may have ended since its signature was found right: by this very chain.
+  const bool by_session =
+      exchange.session != nullptr && exchange.incoming().signature == Incoming::Signature::kRight;
+  const bool is_signed = reply.signed_by != nullptr || by_session;
   if (!is_signed && chain.sealed_by == nullptr && asked.has(smb::header_flag::kSigned)) {
     header.flags |= smb::header_flag::kSigned;
     header.signature = asked.signature;
@@ -181,7 +183,7 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   out.data = std::move(reply.data);
   if (reply.signed_by != nullptr) {
     out.signed_by = std::move(reply.signed_by);
-  } else if (exchange.incoming().signature == Incoming::Signature::kRight) {
+  } else if (by_session) {
     out.signed_by = exchange.channel();
   }
   chain.replies.push_back(std::move(out));
