@@ -42,7 +42,6 @@ inline constexpr Caching kNoCaching;
 inline constexpr Caching kReadCaching{1};
 inline constexpr Caching kHandleCaching{2};
 inline constexpr Caching kWriteCaching{4};
-inline constexpr Caching kReadHandleCaching = kReadCaching | kHandleCaching;
 inline constexpr Caching kReadWriteCaching = kReadCaching | kWriteCaching;
 inline constexpr Caching kFullCaching{7};
 

@@ -42,9 +42,7 @@ Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tre
   co_return read_only ? *most & ~kWriting : *most;
 }
 
-bool is_access(uint32_t asked) {
-  return asked != 0 && (asked & kMeaningless) == 0;
-}
+bool is_access(uint32_t asked) { return asked != 0 && (asked & kMeaningless) == 0; }
 
 Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most) {
   asked = tree::plain_rights(asked);

@@ -168,11 +168,6 @@ std::optional<CachingState> Grants::of(HandleId handle) const {
                       grant->epoch};
 }
 
-const LeaseName* Grants::lease_of(HandleId handle) const {
-  const Grant* grant = find(handle);
-  return grant != nullptr && grant->lease ? &*grant->lease : nullptr;
-}
-
 std::optional<LeaseName> Grants::remove(HandleId handle) {
   const auto grant = std::find_if(grants_.begin(), grants_.end(),
                                   [&](const Grant& each) { return each.of(handle); });

@@ -122,8 +122,6 @@ class Grants {
   void grant(HandleId handle, const CachingWanted& wanted, concurrency::Caching granted);
 
   std::optional<CachingState> of(HandleId handle) const;
-  const LeaseName* lease_of(HandleId handle) const;
-  bool has_lease(const LeaseName& lease) const { return find(lease) != nullptr; }
 
   // The client says what it keeps. What was asked for meanwhile is broken next.
   kyanite::Result<void, AcknowledgeError> acknowledge(HandleId handle, concurrency::Caching kept,

@@ -122,12 +122,12 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
 }
 
 Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, const Tree& tree,
-                                              const Way& way) {
+                                                  const Way& way) {
   return find_child(occasion, tree, way.parent(), way.folded);
 }
 
 Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, const Tree& tree,
-                                              EntryId parent, std::string folded) {
+                                                  EntryId parent, std::string folded) {
   const bool to_root = folded.empty();
   auto found = co_await find(occasion, tree, parent, std::move(folded));
   if (found && !*found && to_root) found->emplace(bare_root(tree));

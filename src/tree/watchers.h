@@ -30,7 +30,6 @@ inline constexpr ChangedParts kDirectoryNameChanged = 0x2;
 inline constexpr ChangedParts kAttributesChanged = 0x4;
 inline constexpr ChangedParts kSizeChanged = 0x8;
 inline constexpr ChangedParts kLastWriteChanged = 0x10;
-inline constexpr ChangedParts kLastAccessChanged = 0x20;
 inline constexpr ChangedParts kCreationChanged = 0x40;
 inline constexpr ChangedParts kSecurityChanged = 0x100;
 
