@@ -88,7 +88,7 @@ Task<Status> take(Exchange& exchange, const Open& open,
 Task<Reply> lock(Exchange& exchange) {
   const auto request = smb::decode<smb::LockRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   if (const Status wrong = check_flags(request->locks); wrong != Status::kSuccess)
     co_return refuse(exchange, wrong);
