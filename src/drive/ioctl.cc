@@ -15,7 +15,6 @@ namespace {
 // For controls of the connection, which no file is needed for.
 Reply answer_with(const Exchange& exchange, const smb::IoctlRequest& request,
                   std::string_view output) {
-  if (request.max_output < output.size()) return refuse(exchange, smb::Status::kInvalidParameter);
   smb::IoctlReply body;
   body.control = request.control;
   body.file = request.file;
@@ -42,6 +41,7 @@ Reply validate_negotiate(Exchange& exchange, const smb::IoctlRequest& request) {
     connection.drop("NEGOTIATE was changed on its way");
     return refuse(exchange, smb::Status::kAccessDenied);
   }
+  if (request.max_output < output.size()) return refuse(exchange, smb::Status::kInvalidParameter);
   return answer_with(exchange, request, output);
 }
 
@@ -51,6 +51,7 @@ Reply network_interfaces(Exchange& exchange, const smb::IoctlRequest& request) {
   Connection& connection = exchange.connection;
   if ((connection.agreement->capabilities & smb::capability::kMultiChannel) == 0)
     return refuse(exchange, smb::Status::kNotSupported);
+  if (request.file != smb::kPreviousFile) return refuse(exchange, smb::Status::kInvalidParameter);
   const std::string address = connection.carrier().local();
   smb::NetworkInterface interface;
   interface.index = 1;
@@ -59,7 +60,9 @@ Reply network_interfaces(Exchange& exchange, const smb::IoctlRequest& request) {
   const int family = interface.ip6 ? AF_INET6 : AF_INET;
   if (inet_pton(family, address.c_str(), interface.address.data()) != 1)
     return refuse(exchange, smb::Status::kInternalError);
-  return answer_with(exchange, request, smb::encode_network_interfaces({&interface, 1}));
+  const std::string output = smb::encode_network_interfaces({&interface, 1});
+  if (request.max_output < output.size()) return refuse(exchange, smb::Status::kBufferTooSmall);
+  return answer_with(exchange, request, output);
 }
 }  // namespace
 
