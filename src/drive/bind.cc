@@ -27,8 +27,8 @@ Reply bound(Exchange& exchange, const Bond& bond, const smb::PreauthHash& preaut
             const auth::LogonStep& step) {
   Connection& connection = exchange.connection;
   const uint64_t id = exchange.header.session_id;
-  const auto number = connection.drive().sessions.number_channel(id);
-  if (!number) return refuse(exchange, smb::Status::kUserSessionDeleted);
+  const auto number = connection.drive().sessions.add_channel(id);
+  if (!number) return refuse(exchange, number.error());
   const auto own = smb::derive_session_keys(bond.terms.dialect, bond.terms.cipher,
                                             auth::ntlm::view(step.session->key), preauth);
   auto channel = std::make_shared<Channel>(id, connection.agreement->signing, own.signing);
@@ -90,7 +90,9 @@ Task<Reply> bind_session(Exchange& exchange, const smb::SessionSetupRequest& req
     co_await slow_down(connection);
     co_return refuse_signed(Status::kAccessDenied);
   }
-  co_return bound(exchange, *bond, preauth, step);
+  Reply made = bound(exchange, *bond, preauth, step);
+  if (made.signed_by == nullptr) made.signed_by = session_key;
+  co_return made;
 }
 
 }  // namespace kyanite::drive

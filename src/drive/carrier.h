@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/executor.h"
@@ -20,6 +21,7 @@ class Carrier {
 
   virtual Executor& loop() const = 0;
   virtual std::string_view peer() const = 0;  // numeric IP address
+  virtual std::string local() const = 0;      // The one by which the peer reached us.
 
   // Sends all bytes; one call at a time. May change `pieces`. False when the peer is gone or takes
   // too little.

@@ -81,9 +81,19 @@ TEST_F(Chains, UnrelatedOnesStandAlone) {
 }
 
 TEST_F(Chains, FirstCannotBeRelated) {
-  const auto answers = ask({echo(kRelated), echo(kRelated)});
-  ASSERT_EQ(answers.size(), 2u);
+  const auto answers = ask({echo(kRelated), disconnect(kRelated), disconnect()});
+  ASSERT_EQ(answers.size(), 3u);
   EXPECT_EQ(answers[0].status(), Status::kInvalidParameter);
+  EXPECT_EQ(answers[1].status(), Status::kInvalidParameter);
+  EXPECT_EQ(answers[2].status(), Status::kSuccess);
+}
+
+TEST_F(Chains, NothingIsRelatedToASessionThatIsNot) {
+  ++client.session_id;
+  const auto answers = ask({disconnect(), disconnect(kRelated)});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kUserSessionDeleted);
+  EXPECT_EQ(answers[1].status(), Status::kInvalidParameter);
 }
 
 TEST_F(Chains, FailedCreateFailsWhatIsRelated) {

@@ -68,7 +68,7 @@ Status status_of(const Exchange& exchange, Watchers::Ending ending) {
 Task<Reply> change_notify(Exchange& exchange) {
   const auto request = smb::decode<smb::ChangeNotifyRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   if (!open->file.directory || open->file.handle == 0 || request->output_length > kMaxTransferBytes)
     co_return refuse(exchange, Status::kInvalidParameter);
@@ -83,8 +83,14 @@ Task<Reply> change_notify(Exchange& exchange) {
   const size_t most_bytes = std::min(open->watch_bytes, request->output_length);
   const auto watch = *open->watch;
   if (const auto kept = watchers.kept(watch)) co_return tell(exchange, *kept, most_bytes);
-  if (exchange.go_async() == Exchange::Async::kTooMany)
-    co_return refuse(exchange, Status::kInsufficientResources);
+  switch (exchange.go_async()) {
+    case Exchange::Async::kTold:
+      break;
+    case Exchange::Async::kInChain:  // What follows in the chain would wait for ever.
+      co_return refuse(exchange, Status::kInternalError);
+    case Exchange::Async::kTooMany:
+      co_return refuse(exchange, Status::kInsufficientResources);
+  }
   const uint64_t ticket = exchange.header.message_id;
   exchange.when_cancelled([&watchers, watch, ticket] { watchers.cancel(watch, ticket); });
   auto seen = co_await watchers.next(watch, ticket);

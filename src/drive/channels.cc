@@ -29,7 +29,7 @@ void Connection::bind(std::shared_ptr<Channel> channel, std::shared_ptr<Mailbox>
 
 bool Connection::add_channel(FurtherChannel channel) {
   const auto session = find_session(channel.channel->session_id);
-  if (session == nullptr || session->further.size() >= kMaxChannels) return false;
+  if (session == nullptr) return false;
   session->further.push_back(std::move(channel));
   return true;
 }
@@ -48,8 +48,13 @@ Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox
   if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
 }
 
+void Connection::unbind(uint64_t session_id) {
+  if (bound_.erase(session_id) != 0) drive_.sessions.remove_channel(session_id);
+}
+
 void Connection::leave_homes() {
   for (auto& [id, bound] : std::exchange(bound_, {})) {
+    drive_.sessions.remove_channel(id);
     bound.home->post([session_id = id, here = mailbox_](Connection* home) {
       if (home != nullptr) home->remove_channel(session_id, here);
     });

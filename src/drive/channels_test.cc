@@ -211,7 +211,7 @@ TEST_F(Channels, FurtherOnesComeAndGo) {
   world.loop.run_ready();
   EXPECT_EQ(echo(home), Status::kSuccess);
   std::vector<std::unique_ptr<TestClient>> many;
-  for (size_t i = 0; i < kMaxChannels; ++i) {
+  for (size_t i = 1; i < kMaxChannels; ++i) {
     many.push_back(std::make_unique<TestClient>(world));
     ASSERT_TRUE(many.back()->negotiate());
     ASSERT_EQ(many.back()->bind_to(home)->status(), Status::kSuccess);
@@ -220,9 +220,12 @@ TEST_F(Channels, FurtherOnesComeAndGo) {
   }
   TestClient one_more(world);
   ASSERT_TRUE(one_more.negotiate());
-  one_more.bind_to(home);
-  world.loop.run_ready();
+  const auto refused = one_more.bind_to(home);
+  EXPECT_EQ(refused->status(), Status::kInsufficientResources);
+  EXPECT_TRUE(refused->signature_right);
   EXPECT_FALSE(one_more.connection.authenticated());
+  many.pop_back();
+  EXPECT_EQ(one_more.bind_to(home)->status(), Status::kSuccess);
 }
 
 TEST_F(Channels, AreServedBesideEachOther) {

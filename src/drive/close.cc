@@ -11,8 +11,9 @@ namespace kyanite::drive {
 Task<Reply> close(Exchange& exchange) {
   const auto request = smb::decode<smb::CloseRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->take_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
+  exchange.session->remove_open(*open);
   exchange.connection.drive().metrics.opens.fetch_sub(1, std::memory_order_relaxed);
   release(exchange.connection.drive(), *open);
   const bool asked = (request->flags & smb::kCloseQueryAttributes) != 0;

@@ -153,7 +153,7 @@ class Connection {
   // channels.cc: sessions with several connections. On a further one:
   const Bound* find_home(const Chain& chain) const;
   void send_home(std::unique_ptr<Chain> chain, const Bound& bound);
-  void unbind(uint64_t session_id) { bound_.erase(session_id); }
+  void unbind(uint64_t session_id);
   void leave_homes();
   // What comes back: some replies, a note that the rest takes its time, or all that is left.
   enum class Leg { kReplies, kInterim, kLast };

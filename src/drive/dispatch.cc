@@ -103,6 +103,8 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
       &incoming == &exchange.chain().requests.front())
     return Status::kInvalidParameter;
   if (incoming.signature == Incoming::Signature::kWrong) return Status::kAccessDenied;
+  if (row.needs_session && session == nullptr && exchange.header.has(smb::header_flag::kRelated))
+    return Status::kInvalidParameter;
   if (row.needs_session && (session == nullptr || !session->established()))
     return Status::kUserSessionDeleted;
   if (session != nullptr && session->established() && !sealed) {

@@ -29,8 +29,11 @@ Exchange::~Exchange() {
   connection.drive().metrics.waiting.fetch_sub(1, std::memory_order_relaxed);
 }
 
-smb::FileId Exchange::file(const smb::FileId& named) const {
-  return named == smb::kPreviousFile ? chain_.file : named;
+std::shared_ptr<Open> Exchange::find_open(const smb::FileId& named) {
+  auto open = session->find_open(named == smb::kPreviousFile ? chain_.file : named);
+  if (open == nullptr || open->tree != tree) return nullptr;
+  opened(open->id);
+  return open;
 }
 
 void Exchange::opened(const smb::FileId& id) { chain_.file = id; }

@@ -6,7 +6,7 @@
 //   Task<Reply> flush(Exchange& exchange) {
 //     const auto request = smb::decode<smb::FlushRequest>(exchange.message);
 //     if (!request) co_return refuse(exchange, request.error());
-//     const auto open = exchange.session->find_open(exchange.file(request->file));
+//     const auto open = exchange.find_open(request->file);
 //     if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
 //     ...
 //     co_return reply(exchange, smb::FlushReply());
@@ -63,8 +63,9 @@ class Exchange {
   const std::string_view message;  // The header first; valid as long as this.
   store::Occasion occasion;
 
-  // The file that a request names; in a chain, what the message before opened or used.
-  smb::FileId file(const smb::FileId& named) const;
+  // The open that a request names; in a chain, what the message before opened or used. Null when
+  // there is none, or when it is another tree's.
+  std::shared_ptr<Open> find_open(const smb::FileId& named);
   // From now on that is what further messages of the chain mean. For CREATE.
   void opened(const smb::FileId& id);
 

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "drive/connection.h"
+#include "drive/file_facts.h"
 #include "drive/file_status.h"
 #include "drive/limits.h"
 #include "drive/store_status.h"
+#include "drive/volume.h"
 #include "smb/ioctl.h"
 #include "tree/file_io.h"
 
@@ -144,6 +146,13 @@ ControlOutput resume_key(const Open& open, const smb::IoctlRequest& request) {
   return output_of(smb::ResumeKeyReply{key_of(open)});
 }
 
+// Files have one from the beginning: it is made of their numbers.
+ControlOutput object_id(const Open& open, const smb::IoctlRequest& request) {
+  if (request.max_output < smb::ObjectIdReply::kBytes)
+    return ControlOutput::refusal(Status::kInvalidParameter);
+  return output_of(smb::ObjectIdReply{file_id_of(open.file.file.id), volume_id(open.file.tree)});
+}
+
 ControlOutput set_compression(const Open& open, const smb::IoctlRequest& request) {
   const auto asked = smb::decode_input<smb::CompressionFormat>(request.input);
   if (!asked) return ControlOutput::refusal(asked.error());
@@ -168,6 +177,9 @@ Task<ControlOutput> file_control(Exchange& exchange, Open& open, const smb::Ioct
       co_return co_await query_ranges(exchange, open, request);
     case Control::kEnumerateSnapshots:
       co_return co_await list_snapshots(exchange, open, request);
+    case Control::kCreateOrGetObjectId:
+    case Control::kGetObjectId:
+      co_return object_id(open, request);
     case Control::kGetCompression:
       if (request.max_output < sizeof(uint16_t))
         co_return ControlOutput::refusal(Status::kInvalidParameter);

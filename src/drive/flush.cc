@@ -10,7 +10,7 @@ namespace kyanite::drive {
 Task<Reply> flush(Exchange& exchange) {
   const auto request = smb::decode<smb::FlushRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
   if (!open->has_any(smb::access::kWriteData | smb::access::kAppendData))
     co_return refuse(exchange, smb::Status::kAccessDenied);

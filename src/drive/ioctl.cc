@@ -1,5 +1,8 @@
 // IOCTL: one control of many.
 #include "smb/ioctl.h"
+
+#include <arpa/inet.h>
+
 #include "drive/commands.h"
 #include "drive/connection.h"
 #include "drive/file_controls.h"
@@ -9,6 +12,16 @@
 namespace kyanite::drive {
 
 namespace {
+// For controls of the connection, which no file is needed for.
+Reply answer_with(const Exchange& exchange, const smb::IoctlRequest& request,
+                  std::string_view output) {
+  smb::IoctlReply body;
+  body.control = request.control;
+  body.file = request.file;
+  body.output = output;
+  return reply(exchange, body);
+}
+
 // Whether NEGOTIATE, which nothing protects below 3.1.1, arrived as the client sent it. If not, the
 // connection is in the hands of somebody else.
 Reply validate_negotiate(Exchange& exchange, const smb::IoctlRequest& request) {
@@ -29,11 +42,27 @@ Reply validate_negotiate(Exchange& exchange, const smb::IoctlRequest& request) {
     return refuse(exchange, smb::Status::kAccessDenied);
   }
   if (request.max_output < output.size()) return refuse(exchange, smb::Status::kInvalidParameter);
-  smb::IoctlReply body;
-  body.control = request.control;
-  body.file = request.file;
-  body.output = output;
-  return reply(exchange, body);
+  return answer_with(exchange, request, output);
+}
+
+// Where else the client could connect to: nowhere, but as often as it likes where it did.
+Reply network_interfaces(Exchange& exchange, const smb::IoctlRequest& request) {
+  constexpr uint64_t kBitsPerSecond = 1'000'000'000;  // Nobody knows.
+  Connection& connection = exchange.connection;
+  if ((connection.agreement->capabilities & smb::capability::kMultiChannel) == 0)
+    return refuse(exchange, smb::Status::kNotSupported);
+  if (request.file != smb::kPreviousFile) return refuse(exchange, smb::Status::kInvalidParameter);
+  const std::string address = connection.carrier().local();
+  smb::NetworkInterface interface;
+  interface.index = 1;
+  interface.bits_per_second = kBitsPerSecond;
+  interface.ip6 = address.find(':') != std::string::npos;
+  const int family = interface.ip6 ? AF_INET6 : AF_INET;
+  if (inet_pton(family, address.c_str(), interface.address.data()) != 1)
+    return refuse(exchange, smb::Status::kInternalError);
+  const std::string output = smb::encode_network_interfaces({&interface, 1});
+  if (request.max_output < output.size()) return refuse(exchange, smb::Status::kBufferTooSmall);
+  return answer_with(exchange, request, output);
 }
 }  // namespace
 
@@ -46,17 +75,15 @@ Task<Reply> ioctl(Exchange& exchange) {
     co_return validate_negotiate(exchange, *request);
   const smb::Status refusal = smb::refusal_of(request->control);
   if (refusal != smb::Status::kSuccess) co_return refuse(exchange, refusal);
-  // Connections are not bound together, so there is nothing to choose from.
   if (request->control == smb::Control::kQueryNetworkInterfaces)
-    co_return refuse(exchange, smb::Status::kNotSupported);
-  const smb::FileId file = exchange.file(request->file);
-  const auto open = exchange.session->find_open(file);
+    co_return network_interfaces(exchange, *request);
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
   const ControlOutput output = co_await file_control(exchange, *open, *request);
   if (!output.has_body) co_return refuse(exchange, output.status);
   smb::IoctlReply body;
   body.control = request->control;
-  body.file = file;
+  body.file = open->id;
   body.output = output.bytes;
   co_return reply(exchange, body, output.status);
 }

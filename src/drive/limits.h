@@ -33,7 +33,7 @@ inline constexpr size_t kMaxNotifications = 4096;  // that the peer has not take
 inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
 
 // Of a session.
-inline constexpr size_t kMaxChannels = 32;  // at once, besides the first
+inline constexpr size_t kMaxChannels = 32;  // at once
 inline constexpr size_t kMaxTrees = 1024;
 inline constexpr size_t kMaxOpens = 16'384;
 

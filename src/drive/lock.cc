@@ -87,7 +87,7 @@ Task<Status> take(Exchange& exchange, const Open& open,
 Task<Reply> lock(Exchange& exchange) {
   const auto request = smb::decode<smb::LockRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   const bool unlocks = is_unlock(request->locks.front());
   const Status wrong = unlocks ? Status::kSuccess : check_flags(request->locks);

@@ -33,7 +33,7 @@ Reply acknowledge_lease(Exchange& exchange) {
 Reply acknowledge_oplock(Exchange& exchange) {
   const auto request = smb::decode<smb::OplockBreak>(exchange.message);
   if (!request) return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) return refuse(exchange, Status::kFileClosed);
   if (request->level != smb::OplockLevel::kNone && request->level != smb::OplockLevel::kLevel2)
     return refuse(exchange, Status::kInvalidParameter);

@@ -93,7 +93,7 @@ Task<tree::Result<void>> fill(Exchange& exchange, Open& open, Page& page) {
 Task<Reply> query_directory(Exchange& exchange) {
   const auto request = smb::decode<smb::QueryDirectoryRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   if (!smb::is_directory_class(request->info_class))
     co_return refuse(exchange, Status::kInvalidInfoClass);

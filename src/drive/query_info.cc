@@ -157,7 +157,7 @@ Task<Result<InfoOutput, Status>> security(Exchange& exchange, Open& open,
 Task<Reply> query_info(Exchange& exchange) {
   const auto request = smb::decode<smb::QueryInfoRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   Result<InfoOutput, Status> output = Status::kInvalidParameter;
   switch (request->type) {

@@ -11,7 +11,7 @@ Task<Reply> read(Exchange& exchange) {
   using smb::Status;
   const auto request = smb::decode<smb::ReadRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   if (open->file.directory) co_return refuse(exchange, Status::kInvalidDeviceRequest);
   if (request->channel != 0 || request->offset > INT64_MAX ||

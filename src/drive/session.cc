@@ -44,10 +44,4 @@ std::shared_ptr<Open> Session::find_open(const smb::FileId& id) const {
   return found->second;
 }
 
-std::shared_ptr<Open> Session::take_open(const smb::FileId& id) {
-  auto open = find_open(id);
-  if (open != nullptr) opens_.erase(id.volatile_id);
-  return open;
-}
-
 }  // namespace kyanite::drive

@@ -69,8 +69,7 @@ class Session {
   bool add_open(const std::shared_ptr<Open>& open);
   // Null unless both parts of the id are right.
   std::shared_ptr<Open> find_open(const smb::FileId& id) const;
-  // The same, and it is none of this session's any more.
-  std::shared_ptr<Open> take_open(const smb::FileId& id);
+  void remove_open(const Open& open) { opens_.erase(open.id.volatile_id); }
 
   std::unordered_map<uint32_t, std::shared_ptr<TreeConnect>>& trees() { return trees_; }
   // By volatile id.

@@ -3,14 +3,15 @@
 #include <utility>
 
 #include "base/random.h"
+#include "drive/limits.h"
 
 namespace kyanite::drive {
 
 uint64_t Sessions::add(std::shared_ptr<Mailbox> home) {
   MutexLock lock(mutex_);
   while (true) {
-    const uint64_t id = random_u64();
-    if (id == 0 || id == UINT64_MAX) continue;
+    const uint64_t id = random_u64() & UINT32_MAX;
+    if (id == 0) continue;
     const auto [added, is_new] = sessions_.try_emplace(id);
     if (!is_new) continue;
     added->second.bond.home = std::move(home);
@@ -41,11 +42,21 @@ std::optional<Bond> Sessions::find(uint64_t id) const {
   return found->second.bond;
 }
 
-std::optional<uint16_t> Sessions::number_channel(uint64_t id) {
+Result<uint16_t, smb::Status> Sessions::add_channel(uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second.channels == UINT16_MAX) return {};
-  return ++found->second.channels;
+  if (found == sessions_.end()) return smb::Status::kUserSessionDeleted;
+  Entry& entry = found->second;
+  if (entry.channels >= kMaxChannels || entry.last_channel == UINT16_MAX)
+    return smb::Status::kInsufficientResources;
+  ++entry.channels;
+  return ++entry.last_channel;
+}
+
+void Sessions::remove_channel(uint64_t id) {
+  MutexLock lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found != sessions_.end()) --found->second.channels;
 }
 
 size_t Sessions::established() const {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/mutex.h"
+#include "base/result.h"
 #include "drive/mailbox.h"
 #include "smb/keys.h"
 #include "smb/numbers.h"
@@ -35,7 +36,8 @@ struct Bond {
 // Thread-safe.
 class Sessions {
  public:
-  // A new id for a session of the connection behind the mailbox. Nobody can guess it.
+  // A new id for a session of the connection behind the mailbox. It has 32 bits: there are clients
+  // that keep no more. Knowing it is of no use without the session's keys.
   uint64_t add(std::shared_ptr<Mailbox> home);
   void remove(uint64_t id);
   // Somebody has logged on. Its home is the connection it was added for.
@@ -44,15 +46,17 @@ class Sessions {
   // Nothing unless the session is established.
   std::optional<Bond> find(uint64_t id) const;
 
-  // A number for a further channel, never given twice. Nothing when there were too many.
-  std::optional<uint16_t> number_channel(uint64_t id);
+  // A further channel begins: its number, never given twice; or why the session cannot have it.
+  Result<uint16_t, smb::Status> add_channel(uint64_t id);
+  void remove_channel(uint64_t id);
 
   size_t established() const;
 
  private:
   struct Entry {
-    Bond bond;  // Without an account until it is established.
-    uint16_t channels = 0;
+    Bond bond;            // Without an account until it is established.
+    size_t channels = 1;  // With the one at home.
+    uint16_t last_channel = 0;
   };
   mutable Mutex mutex_;
   std::unordered_map<uint64_t, Entry> sessions_ GUARDED_BY(mutex_);

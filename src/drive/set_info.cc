@@ -211,7 +211,7 @@ Outcome set_security(Exchange& exchange, Open& open, const smb::SetInfoRequest& 
 Task<Reply> set_info(Exchange& exchange) {
   const auto request = smb::decode<smb::SetInfoRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   Status status = Status::kInvalidParameter;
   if (request->type == smb::InfoType::kFile) {

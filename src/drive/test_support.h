@@ -110,6 +110,7 @@ class MemoryCarrier final : public Carrier {
 
   Executor& loop() const override { return loop_; }
   std::string_view peer() const override { return peer_; }
+  std::string local() const override { return local_address; }
   Task<bool> write(std::span<iovec> pieces) override {
     if (held != nullptr) {
       Pending<bool>& taken = *held;
@@ -131,6 +132,7 @@ class MemoryCarrier final : public Carrier {
   std::deque<std::string> frames;  // With their prefixes.
   std::chrono::milliseconds slept{0};
   bool is_cut = false;
+  std::string local_address = "127.0.0.1";
   Pending<bool>* held = nullptr;  // The peer takes nothing until this is set.
 
  private:

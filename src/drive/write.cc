@@ -8,11 +8,17 @@
 
 namespace kyanite::drive {
 
+namespace {
+// The most that clients take for the length of a file. What is less than it but more than a file
+// can have here is as if the disk were full.
+constexpr uint64_t kMostLength = 0xFFF'FFFF'0000;
+}  // namespace
+
 Task<Reply> write(Exchange& exchange) {
   using smb::Status;
   const auto request = smb::decode<smb::WriteRequest>(exchange.message);
   if (!request) co_return refuse(exchange, request.error());
-  const auto open = exchange.session->find_open(exchange.file(request->file));
+  const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
   if (open->file.directory) co_return refuse(exchange, Status::kInvalidDeviceRequest);
   if (request->channel != 0 || request->offset > INT64_MAX ||
@@ -20,15 +26,21 @@ Task<Reply> write(Exchange& exchange) {
     co_return refuse(exchange, Status::kInvalidParameter);
   if (!open->has_any(smb::access::kWriteData | smb::access::kAppendData))
     co_return refuse(exchange, Status::kAccessDenied);
+  smb::WriteReply body;
+  if (request->data.empty()) co_return reply(exchange, body);
+  if (request->offset + request->data.size() > kMostLength)
+    co_return refuse(exchange, Status::kInvalidParameter);
   auto written =
       co_await tree::write(exchange.occasion, open->file, request->offset, request->data);
   const bool through = (request->flags & smb::kWriteFlagThrough) != 0 ||
                        (open->options & smb::create_option::kWriteThrough) != 0 ||
                        exchange.connection.drive().write_behind_ticks == 0;
   if (written && through) written = co_await tree::flush(exchange.occasion, open->file);
-  if (!written) co_return refuse(exchange, status_of(written.error()));
+  if (!written) {
+    const bool too_large = written.error() == tree::Error(tree::Reason::kTooLarge);
+    co_return refuse(exchange, too_large ? Status::kDiskFull : status_of(written.error()));
+  }
   open->position = request->offset + request->data.size();
-  smb::WriteReply body;
   body.count = static_cast<uint32_t>(request->data.size());
   co_return reply(exchange, body);
 }

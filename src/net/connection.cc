@@ -17,6 +17,7 @@
 #include "base/budget.h"
 #include "base/peer_network.h"
 #include "http/serialize.h"
+#include "net/listener.h"
 
 namespace kyanite::net {
 
@@ -318,6 +319,13 @@ Task<void> Connection::linger() {
     const Wake wake = co_await wait(progress.step, deadline);
     if (wake != Wake::kReady) co_return;
   }
+}
+
+std::string Connection::local() const {
+  Address address;
+  address.length = sizeof address.storage;
+  if (getsockname(socket_.descriptor(), address.raw(), &address.length) != 0) return {};
+  return address.host();
 }
 
 void Connection::watch_peer() {

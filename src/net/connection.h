@@ -84,6 +84,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   std::string_view peer() const { return peer_; }  // numeric IP address
+  // The numeric IP address by which the peer reached this machine; empty when it is gone.
+  std::string local() const;
   bool secure() const { return tls_ != nullptr; }
   Shard& shard() const { return shard_; }
   // The server stops: do not begin another request.

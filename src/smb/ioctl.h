@@ -99,6 +99,23 @@ struct CopyChunkReply {
   }
 };
 
+// FSCTL_CREATE_OR_GET_OBJECT_ID, FSCTL_GET_OBJECT_ID: names of a file and of the volume where it
+// was made.
+struct ObjectIdReply {
+  static constexpr size_t kBytes = 64;  // With less room: INVALID_PARAMETER.
+  uint64_t file_id = 0;
+  uint64_t volume_id = 0;
+  bool operator==(const ObjectIdReply&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(file_id, volume_id);
+    io(volume_id);
+    io.reserved(8);
+    io(file_id, volume_id);
+    io.reserved(16);  // Of a domain.
+  }
+};
+
 // FSCTL_GET_COMPRESSION answers it, FSCTL_SET_COMPRESSION sets it. There is none but none.
 struct CompressionFormat {
   static constexpr uint16_t kNone = 0;
