@@ -54,7 +54,7 @@ class Sessions {
 
  private:
   struct Entry {
-    Bond bond;  // Without an account until it is established.
+    Bond bond;            // Without an account until it is established.
     size_t channels = 1;  // With the one at home.
     uint16_t last_channel = 0;
   };
