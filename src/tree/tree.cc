@@ -122,16 +122,24 @@ Task<Result<Way>> follow(store::Occasion& occasion, const Tree& tree, const Path
 }
 
 Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, const Tree& tree,
-                                              const Way& way) {
+                                                  const Way& way) {
   return find_child(occasion, tree, way.parent(), way.folded);
 }
 
 Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, const Tree& tree,
-                                              EntryId parent, std::string folded) {
+                                                  EntryId parent, std::string folded) {
   const bool to_root = folded.empty();
   auto found = co_await find(occasion, tree, parent, std::move(folded));
   if (found && !*found && to_root) found->emplace(bare_root(tree));
   co_return std::move(found);
+}
+
+Task<Result<std::shared_ptr<const Entry>>> parent_of(store::Occasion& occasion, const Tree& tree,
+                                                     const Way& way) {
+  if (!way.directories.empty()) co_return way.directories.back().entry;
+  auto root = co_await find_child(occasion, tree, kRootId, {});
+  if (!root) co_return root.error();
+  co_return (*root)->entry;
 }
 
 Task<Result<Located>> locate(store::Occasion& occasion, const Tree& tree, const Path& path,
