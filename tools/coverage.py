@@ -45,7 +45,7 @@ REMARKS = {
         "Quotas, access tiers and provisioned figures of shares are kept and shown; nothing is limited or slowed by them.",
         "Get Share Stats adds up the lengths of the files, sparse parts included.",
         "Snapshots of a share taken within one second are named by the seconds that follow.",
-        "Permissions are kept and shown; nothing is granted or refused by them. `inherit` gives every file the same default, "
+        "Permissions are kept and shown; clients of SMB are granted access by them, those of REST are not. `inherit` gives every file the same default, "
         "not one made from its parent's. Aliases that mean a domain (DA, DU...) are refused, since there is no domain.",
         "A file marked for deletion over SMB answers SMBDeletePending, as the page on file locks has it; the table of error codes "
         "says DeletePending.",

@@ -25,31 +25,55 @@ Task<tree::Result<uint32_t>> rights_to(store::Occasion& occasion, const tree::Tr
 }  // namespace
 
 Task<tree::Result<uint32_t>> maximal_access(store::Occasion& occasion, const tree::Tree& tree,
-                                            const tree::Entry* entry, const tree::Entry& parent) {
+                                            const tree::Entry& entry, const tree::Entry& parent) {
   auto around = co_await rights_to(occasion, tree, parent);
   if (!around) co_return around.error();
-  // Whoever makes something may do with it what it likes.
-  if (entry == nullptr) {
-    const bool may_add = (*around & (tree::kAddFileRight | tree::kAddDirectoryRight)) != 0;
-    co_return may_add ? tree::kAllRights : 0;
-  }
-  auto most = co_await rights_to(occasion, tree, *entry);
+  auto most = co_await rights_to(occasion, tree, entry);
   if (!most) co_return most.error();
   if ((*around & tree::kDeleteChildRight) != 0) *most |= tree::kDeleteRight;
   if ((*around & tree::kListRight) != 0) *most |= tree::kReadAttributesRight;
-  const bool read_only =
-      !entry->directory && (entry->smb.attributes & tree::kReadOnlyAttribute) != 0;
-  co_return read_only ? *most & ~kWriting : *most;
+  co_return *most;
+}
+
+Task<tree::Result<uint32_t>> access_to_new(store::Occasion& occasion, const tree::Tree& tree,
+                                           bool directory, const tree::Entry& parent) {
+  auto around = co_await rights_to(occasion, tree, parent);
+  if (!around) co_return around.error();
+  const uint32_t needed = directory ? tree::kAddDirectoryRight : tree::kAddFileRight;
+  co_return (*around & needed) != 0 ? tree::kAllRights : 0;
+}
+
+Task<tree::Result<bool>> may_move_to(store::Occasion& occasion, const tree::Opened& moved,
+                                     const tree::Path& to, bool replaces) {
+  const tree::Tree& tree = moved.tree;
+  auto way = co_await tree::follow(occasion, tree, to);
+  if (!way && way.error() == tree::Error(tree::Reason::kNoParent)) co_return true;
+  if (!way) co_return way.error();
+  auto parent = co_await tree::parent_of(occasion, tree, *way);
+  if (!parent) co_return parent.error();
+  auto making = co_await access_to_new(occasion, tree, moved.directory, **parent);
+  if (!making) co_return making.error();
+  if (*making == 0) co_return false;
+  if (!replaces) co_return true;
+  auto there = co_await tree::find_entry(occasion, tree, *way);
+  if (!there) co_return there.error();
+  if (!*there || (*there)->entry->id == moved.file.id) co_return true;
+  auto most = co_await maximal_access(occasion, tree, *(*there)->entry, **parent);
+  if (!most) co_return most.error();
+  co_return (*most & tree::kDeleteRight) != 0;
 }
 
 bool is_access(uint32_t asked) { return asked != 0 && (asked & kMeaningless) == 0; }
 
-Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most) {
+Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most, bool read_only) {
   asked = tree::plain_rights(asked);
   if ((asked & access::kSystemSecurity) != 0) return smb::Status::kPrivilegeNotHeld;
   const uint32_t exactly = asked & ~access::kMaximumAllowed;
-  if ((exactly & ~(most | access::kSynchronize)) != 0) return smb::Status::kAccessDenied;
-  return (asked & access::kMaximumAllowed) != 0 ? most | exactly : exactly;
+  if (read_only && (exactly & kWriting) != 0) return smb::Status::kAccessDenied;
+  if (most == 0 || (exactly & ~(most | access::kSynchronize)) != 0)
+    return smb::Status::kAccessDenied;
+  if (exactly == asked) return exactly;
+  return (read_only ? most & ~(kWriting | access::kDeleteChild) : most) | exactly;
 }
 
 concurrency::AccessSet access_set(uint32_t mask) {

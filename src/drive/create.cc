@@ -88,13 +88,41 @@ struct Asked {
   Status denied = Status::kSuccess;
 };
 
-Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateRequest& request,
-                                        const smb::CreateContexts& contexts, const tree::Tree& tree,
-                                        Asked& asked) {
+// Grants what the request asks of an entry, or of something new (null).
+Task<tree::Result<concurrency::AccessSet>> grant(Exchange& exchange,
+                                                 const smb::CreateRequest& request,
+                                                 const tree::Tree& tree, const tree::Entry* entry,
+                                                 const tree::Entry& parent, Asked& asked) {
+  const bool makes_directory = asked.opening.kind == tree::Kind::kDirectory;
+  auto finding = entry != nullptr ? maximal_access(exchange.occasion, tree, *entry, parent)
+                                  : access_to_new(exchange.occasion, tree, makes_directory, parent);
+  auto most = co_await std::move(finding);
+  if (!most) co_return most.error();
+  asked.most = *most;
+  const bool read_only = entry != nullptr && !entry->directory &&
+                         (entry->smb.attributes & tree::kReadOnlyAttribute) != 0;
+  auto granted = grant_access(request.desired_access, *most, read_only);
+  // Emptying a file is writing to it, and replacing it deletes it besides.
+  uint32_t needed = 0;
+  if (empties(request.disposition)) needed = smb::access::kWriteData;
+  if (request.disposition == smb::Disposition::kSupersede) needed |= smb::access::kDelete;
+  if (granted && (needed & ~*most) != 0) granted = Status::kAccessDenied;
+  if (!granted) {
+    asked.denied = granted.error();
+    co_return tree::Error(tree::Reason::kOwn);
+  }
+  asked.granted = *granted;
+  asked.opening.reach = reach_of(*granted);
+  co_return access_set(*granted);
+}
+
+Result<void, Status> fill_opening(Exchange& exchange, const smb::CreateRequest& request,
+                                  const smb::CreateContexts& contexts, const tree::Tree& tree,
+                                  Asked& asked) {
   auto path = parse_wire_path(tree.names, request.name, false);
-  if (!path) co_return path.error();
+  if (!path) return path.error();
   if (path->names_directory && has(request, option::kNonDirectoryFile))
-    co_return Status::kObjectNameInvalid;
+    return Status::kObjectNameInvalid;
   tree::Opening& opening = asked.opening;
   opening.path = std::move(path->path);
   opening.disposition = static_cast<tree::Disposition>(request.disposition);
@@ -102,35 +130,13 @@ Task<Result<void, Status>> fill_opening(Exchange& exchange, const smb::CreateReq
   opening.share = share_set(request.share_access);
   opening.delete_on_close = has(request, option::kDeleteOnClose);
   opening.attributes = request.attributes & kStoredAttributes;
+  opening.descriptor = contexts.security_descriptor;
   opening.session = exchange.session->id();
   opening.client = exchange.connection.peer();
-  opening.grant = [&](const tree::Entry* entry,
-                      const tree::Entry& parent) -> Task<tree::Result<concurrency::AccessSet>> {
-    auto most = co_await maximal_access(exchange.occasion, tree, entry, parent);
-    if (!most) co_return most.error();
-    asked.most = *most;
-    auto granted = grant_access(request.desired_access, *most);
-    // Emptying a file is writing to it.
-    if (granted && entry != nullptr && empties(request.disposition) &&
-        (*most & smb::access::kWriteData) == 0)
-      granted = Status::kAccessDenied;
-    if (!granted) {
-      asked.denied = granted.error();
-      co_return tree::Error(tree::Reason::kOwn);
-    }
-    asked.granted = *granted;
-    asked.opening.reach = reach_of(*granted);
-    co_return access_set(*granted);
+  opening.grant = [&](const tree::Entry* entry, const tree::Entry& parent) {
+    return grant(exchange, request, tree, entry, parent, asked);
   };
-  const bool makes = request.disposition != smb::Disposition::kOpen &&
-                     request.disposition != smb::Disposition::kOverwrite;
-  if (contexts.security_descriptor && makes && !tree.shown) {
-    auto key =
-        co_await tree::new_permission(exchange.occasion, tree, *contexts.security_descriptor);
-    if (!key) co_return drive::status_of(key.error());
-    opening.permission_key = std::move(*key);
-  }
-  co_return Result<void, Status>();
+  return {};
 }
 
 Status refusal_of(const Asked& asked, const smb::CreateRequest& request, const tree::Error& error) {
@@ -261,7 +267,7 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   auto tree = co_await find_tree(exchange, contexts);
   if (!tree) co_return refuse(exchange, tree.error());
   Asked asked;
-  auto filled = co_await fill_opening(exchange, request, contexts, *tree, asked);
+  auto filled = fill_opening(exchange, request, contexts, *tree, asked);
   if (!filled) co_return refuse(exchange, filled.error());
   auto open = std::make_shared<Open>();
   open->holder =

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "drive/access.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
 #include "drive/file_facts.h"
@@ -76,6 +77,9 @@ Outcome rename(Exchange& exchange, Open& open, std::string_view input) {
   if (!to) co_return to.error();
   if (to->path.empty()) co_return Status::kObjectNameInvalid;
   const bool replaces = (info->flags & smb::rename_flag::kReplace) != 0;
+  auto may = co_await may_move_to(exchange.occasion, open.file, to->path, replaces);
+  if (!may) co_return drive::status_of(may.error());
+  if (!*may) co_return Status::kAccessDenied;
   auto done = co_await tree::rename_opened(exchange.occasion, open.file, to->path, replaces);
   co_return told(done);
 }

@@ -44,9 +44,9 @@ bool Identity::is(const Sid& other) const {
 
 const Identity& account_identity() {
   // The system, which owns what nobody else was made the owner of; everyone, network,
-  // authenticated users, users.
-  static const Identity kIdentity{sid(5, {18}),
-                                  {sid(1, {0}), sid(5, {2}), sid(5, {11}), sid(5, {32, 545})}};
+  // authenticated users, administrators (as the system always is), users.
+  static const Identity kIdentity{
+      sid(5, {18}), {sid(1, {0}), sid(5, {2}), sid(5, {11}), sid(5, {32, 544}), sid(5, {32, 545})}};
   return kIdentity;
 }
 
@@ -126,17 +126,14 @@ SecurityDescriptor inherit(const SecurityDescriptor& parent, const Identity& who
   made.owner = who.user;
   made.group = parent.group;
   made.control = parent.control & kDaclInherited;
-  if (parent.dacl.null) {
-    made.dacl.null = true;
-    return made;
-  }
   for (const Ace& ace : parent.dacl.entries)
     inherit_entry(ace, who, parent, directory, made.dacl.entries);
   if (made.dacl.entries.empty()) {
     // Nothing is inherited: it belongs to its owner and to the system.
+    const Sid system = sid(5, {18});
     made.control = 0;
-    made.dacl.entries = {{kAllowed, 0, kAllRights, who.user},
-                         {kAllowed, 0, kAllRights, sid(5, {18})}};
+    made.dacl.entries = {{kAllowed, 0, kAllRights, who.user}};
+    if (who.user != system) made.dacl.entries.push_back({kAllowed, 0, kAllRights, system});
   }
   return made;
 }

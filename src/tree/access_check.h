@@ -34,10 +34,13 @@ uint32_t plain_rights(uint32_t rights);
 // The same in a list, but for what is only inherited: that may come to mean something else.
 void map_generic_rights(Acl& acl);
 
-// All that it grants.
+// All that it grants. Entries count in their order: what one has granted a later one does not deny,
+// and the other way round. Owners may read and change the list whatever it says, unless it has an
+// entry for OWNER RIGHTS, which speaks to whoever is the owner. A null list grants everything.
 uint32_t granted_rights(const SecurityDescriptor& descriptor, const Identity& who);
 
-// What something new in a directory gets, made by `who`.
+// What something new in a directory gets, made by `who`. Where nothing is inherited it is its
+// owner's and the system's alone.
 SecurityDescriptor inherit(const SecurityDescriptor& parent, const Identity& who, bool directory);
 
 }  // namespace kyanite::tree

@@ -66,9 +66,14 @@ Task<Result<SecurityDescriptor>> descriptor_of(store::Occasion& occasion, const 
 }
 
 Task<Result<std::string>> new_permission(store::Occasion& occasion, const Tree& tree,
-                                         std::string_view binary) {
-  auto descriptor = parse_sddl(default_permission());
-  if (!replace_parts(*descriptor, binary, parts_in(binary)))
+                                         const Entry& parent, bool directory,
+                                         std::optional<std::string_view> binary) {
+  const bool by_default = has_default_permission(parent);
+  if (by_default && !binary) co_return std::string();
+  auto descriptor = co_await descriptor_of(occasion, tree, parent);
+  if (!descriptor) co_return descriptor.error();
+  if (!by_default) *descriptor = inherit(*descriptor, account_identity(), directory);
+  if (binary && !replace_parts(*descriptor, *binary, parts_in(*binary)))
     co_return Error(Reason::kBadPermission);
   map_generic_rights(descriptor->dacl);
   co_return co_await add_permission(occasion, tree.space, write_sddl(*descriptor));

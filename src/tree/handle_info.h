@@ -37,10 +37,12 @@ Task<Result<void>> set_basic(store::Occasion& occasion, Opened& opened, const Ba
 // The security descriptor that an entry has.
 Task<Result<SecurityDescriptor>> descriptor_of(store::Occasion& occasion, const Tree& tree,
                                                const Entry& entry);
-// The key of the permission that something new gets from a descriptor in binary form, which may
-// leave parts to what everything has.
+// The key of the permission that something new in a directory gets: the parts of a descriptor in
+// binary form, if its maker has one, and for the others what it inherits. Empty, which is the
+// default, where nobody has set a descriptor. kBadPermission for what is none.
 Task<Result<std::string>> new_permission(store::Occasion& occasion, const Tree& tree,
-                                         std::string_view binary);
+                                         const Entry& parent, bool directory,
+                                         std::optional<std::string_view> binary);
 // Replaces parts of it. kBadPermission for what is no descriptor.
 Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
                                   std::string_view binary, DescriptorParts parts);

@@ -4,13 +4,11 @@
 #include <vector>
 
 #include "store/transact.h"
-#include "tree/access_check.h"
 #include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/delete.h"
 #include "tree/drafts.h"
 #include "tree/handle_info.h"
-#include "tree/permissions.h"
 #include "tree/rename.h"
 
 namespace kyanite::tree {
@@ -89,32 +87,11 @@ std::string stored_path(const Way& way, const Entry& entry) {
   return stored.path();
 }
 
-Task<Result<std::shared_ptr<const Entry>>> parent_of(store::Occasion& occasion, const Tree& tree,
-                                                     const Way& way) {
-  if (!way.directories.empty()) co_return way.directories.back().entry;
-  auto root = co_await find_child(occasion, tree, kRootId, {});
-  if (!root) co_return root.error();
-  co_return (*root)->entry;
-}
-
 Task<Result<AccessSet>> grant(store::Occasion& occasion, const Tree& tree, const Opening& order,
                               const Way& way, const Entry* entry) {
   auto parent = co_await parent_of(occasion, tree, way);
   if (!parent) co_return parent.error();
   co_return co_await order.grant(entry, **parent);
-}
-
-// The permission of something new: what was asked for, or what it inherits.
-Task<Result<std::string>> permission_of_new(store::Occasion& occasion, const Tree& tree,
-                                            const Opening& order, const Way& way) {
-  if (!order.permission_key.empty()) co_return order.permission_key;
-  auto parent = co_await parent_of(occasion, tree, way);
-  if (!parent) co_return parent.error();
-  if (has_default_permission(**parent)) co_return std::string();
-  auto descriptor = co_await descriptor_of(occasion, tree, **parent);
-  if (!descriptor) co_return descriptor.error();
-  const auto inherited = inherit(*descriptor, account_identity(), order.kind == Kind::kDirectory);
-  co_return co_await add_permission(occasion, tree.space, write_sddl(inherited));
 }
 
 // One try at opening; nothing when what was found has changed meanwhile.
@@ -134,7 +111,10 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
   if (!access) co_return access.error();
   if (order.delete_on_close && (order.attributes & kReadOnlyAttribute) != 0)
     co_return Error(Reason::kReadOnly);
-  auto permission = co_await permission_of_new(occasion, tree, order, way);
+  auto parent = co_await parent_of(occasion, tree, way);
+  if (!parent) co_return parent.error();
+  auto permission = co_await new_permission(occasion, tree, **parent,
+                                            order.kind == Kind::kDirectory, order.descriptor);
   if (!permission) co_return permission.error();
   Creation creation;
   creation.directory = order.kind == Kind::kDirectory;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/task.h"
 #include "concurrency/share_mode.h"
@@ -31,8 +32,9 @@ struct Opening {
   Kind kind = Kind::kEither;  // A new entry is a directory only for kDirectory.
   concurrency::AccessSet share;
   bool delete_on_close = false;
-  Attributes attributes = 0;   // Of what is made or emptied.
-  std::string permission_key;  // Of what is made.
+  Attributes attributes = 0;  // Of what is made or emptied.
+  // Of what is made: its security descriptor in binary form. What that lacks is inherited.
+  std::optional<std::string_view> descriptor = {};
   uint64_t session = 0;
   std::string client;
   // What it means to those who cache the file, and what it wants to cache itself.

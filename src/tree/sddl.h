@@ -1,6 +1,7 @@
 // Security descriptors: who owns a file and who may do what with it, as SDDL text (what REST
 // clients send) and in the self-relative binary form (what SMB clients and the newest REST clients
-// send). Kyanite stores them for clients; it does not grant or refuse anything by them.
+// send). What they grant to clients of SMB is in tree/access_check.h; clients of REST are neither
+// granted nor refused anything by them.
 #pragma once
 
 #include <cstdint>

@@ -134,6 +134,14 @@ Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, con
   co_return std::move(found);
 }
 
+Task<Result<std::shared_ptr<const Entry>>> parent_of(store::Occasion& occasion, const Tree& tree,
+                                                     const Way& way) {
+  if (!way.directories.empty()) co_return way.directories.back().entry;
+  auto root = co_await find_child(occasion, tree, kRootId, {});
+  if (!root) co_return root.error();
+  co_return (*root)->entry;
+}
+
 Task<Result<Located>> locate(store::Occasion& occasion, const Tree& tree, const Path& path,
                              Kind kind) {
   auto way = co_await follow(occasion, tree, path);

@@ -82,6 +82,10 @@ Task<Result<std::optional<SeenEntry>>> find_entry(store::Occasion& occasion, con
 Task<Result<std::optional<SeenEntry>>> find_child(store::Occasion& occasion, const Tree& tree,
                                                   EntryId parent, std::string folded);
 
+// The directory that the way leads into. The root is in itself.
+Task<Result<std::shared_ptr<const Entry>>> parent_of(store::Occasion& occasion, const Tree& tree,
+                                                     const Way& way);
+
 enum class Kind { kFile, kDirectory, kEither };
 struct Located {
   Tree tree;
