@@ -83,7 +83,7 @@ Task<bool> Connection::receive(Buffer frame) {
   }
   auto messages = smb::split_chain(bytes);
   if (!messages) co_return fail("a malformed chain of messages");
-  for (smb::Message& message : *messages) chain->requests.push_back({std::move(message)});
+  for (const smb::Message& message : *messages) chain->requests.push_back({message});
   if (!take_ids(*chain)) co_return fail("a message id that was not granted");
   if (!agreement && chain->requests.front().message.header.command != smb::Command::kNegotiate)
     co_return fail("a request before NEGOTIATE");

@@ -261,7 +261,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     forget_if_empty(mine, file);
   }
   for (auto* turn : waiting) turn->set(true);
-  co_return std::move(done);
+  co_return done;
 }
 
 template <class Meant>

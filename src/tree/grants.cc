@@ -175,7 +175,7 @@ std::optional<LeaseName> Grants::remove(HandleId handle) {
   std::erase_if(grant->members, [&](const Member& member) { return member.handle == handle; });
   if (!grant->members.empty()) return std::nullopt;
   end_break(*grant);
-  auto over = std::move(grant->lease);
+  const auto over = grant->lease;
   grants_.erase(grant);
   return over;
 }

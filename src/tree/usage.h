@@ -19,6 +19,12 @@
 
 namespace kyanite::tree {
 
+// How far the counting of a share has come.
+struct Counting {
+  std::string next;  // What lies before this key is counted, and changes of it are noted.
+  int64_t bytes = 0;
+};
+
 class Usage {
  public:
   Usage() = default;
@@ -47,10 +53,6 @@ class Usage {
                                   std::string& key);
 
  private:
-  struct Counting {
-    std::string next;  // What lies before this key is counted, and changes of it are noted.
-    int64_t bytes = 0;
-  };
   struct Share {
     std::optional<int64_t> known;
     std::optional<Counting> counting;
