@@ -22,6 +22,7 @@ import bench_fairness
 import bench_offered
 import bench_rows
 import bench_sizes
+import bench_smb
 import instructions
 import plot
 from bench_servers import disk_written_bytes
@@ -30,8 +31,8 @@ BUSY_LOAD_PER_CORE = 0.3  # Above this figures are marked as measured on a busy 
 SECTIONS = {"start": bench_rows.start, "reads": bench_rows.reads, "writes": bench_rows.writes, "sizes": bench_sizes.sizes,
             "tables": bench_sizes.tables, "fairness": bench_fairness.fairness, "peers": bench_rows.peers,
             "offered": bench_offered.offered,
-            "instructions": instructions.section}
-NOT_QUICK = ("offered", "instructions")  # Left out by --quick unless they are named.
+            "smb": bench_smb.smb, "instructions": instructions.section}
+NOT_QUICK = ("offered", "smb", "instructions")  # Left out by --quick unless they are named.
 COSTS = {"p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us", "cpu_us": "CPU us", "written": "written B"}
 
 

@@ -83,12 +83,25 @@ def writes(bench):
                                             ("Insert Entity", COMMITTER, 0.35, lambda turn: write("table", turn))):
             floor, results = bench.take_turns(lambda _: rival(against), ours)
             bench.rate_row(what, results, floor, against, target)
+        large_writes(bench, kyanite)
         floor, results = bench.take_turns(lambda _: rival(COMMITTER), consume)
         bench.rate_row("Get and Delete Message", results, floor, COMMITTER, 0.35, requests=2)
         floor, results = bench.take_turns(lambda _: bench.program("raw_sync", directory / "raw", bench.seconds),
                                           lambda turn: write("blob", turn, 1))
         bench.row("Put Blob 4 KiB alone, p50", "us", figures(results, "p50_us"), figures(floor, "p50_us"), "raw fdatasync", 3.5,
                   at_least=False, costs=(results, floor))
+
+
+def large_writes(bench, kyanite):
+    """The service has to know the MD5 of a blob that is put as a whole, so no client alone gets more than its rate."""
+    def put_large(clients):
+        names = f"{AT}/large{time.monotonic_ns()}"
+        return timed(bench, kyanite, kyanite.port, clients, *SIGNED, "--put", names, "--size", LARGE)
+
+    for what, clients, target in (("Put Blob 64 MiB", 1, 0.75), ("Put Blob 64 MiB, four clients", 4, 1.2)):
+        floor, results = bench.take_turns(lambda _: bench.program("md5_rate", bench.seconds), lambda _: put_large(clients))
+        bench.row(what, "MiB/s", [result["rate"] * LARGE / 2**20 for result in results],
+                  [result["rate"] * LARGE / 2**20 for result in floor], "MD5", target, costs=(results, floor))
 
 
 def peers(bench):

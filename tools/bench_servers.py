@@ -46,6 +46,17 @@ def cpu_seconds(pid):
     return total / 1e9
 
 
+def with_descendants(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(below for child in children for below in with_descendants(int(child)))]
+
+
+def group_cpu_seconds(pid):
+    """Of a process with all threads that it ever had, in steps of the scheduler's clock (10 ms)."""
+    after_name = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def disk_written_bytes():
     """What the disk with the temporary files has written. Of everybody: newer kernels charge a process for the whole folio,
     up to a megabyte, when it changes one page, so what /proc/PID/io says is of no use."""
@@ -69,11 +80,12 @@ class Running:
         self.port = free_port()
         self.process = None
 
-    def launch(self, command, ports):
+    def launch(self, command, ports, **options):
         """Starts it and waits until it listens. What does not start leaves nothing behind."""
         try:
             with (self.directory / "log").open("w") as log:
-                self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory)
+                self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory,
+                                                **options)
             for port in ports:
                 wait_for(port, self.process)
         except BaseException:
@@ -131,11 +143,15 @@ class Kyanite(Running):
         """`under`: a command that runs the server."""
         super().__init__("kyanite")
         self.ports = {"blob": self.port, **{name: free_port() for name in ("queue", "table", "file")}}
-        ports = [word for name, port in {**self.ports, "smb": 0, "admin": 0}.items() for word in (f"--{name}Port", str(port))]
+        self.smb_port = free_port()
+        ports = [word for name, port in {**self.ports, "smb": self.smb_port, "admin": 0}.items()
+                 for word in (f"--{name}Port", str(port))]
         command = [*under, str(binary), "--silent", "--location", str(self.directory / "data"), *ports, *flags]
         began = time.monotonic()
         self.launch(pinned(core, command), [self.port])
         self.start_s = time.monotonic() - began
+        for port in (*self.ports.values(), self.smb_port):
+            wait_for(port, self.process)
 
     def resident_mib(self):
         return resident_mib(self.process.pid)
@@ -158,3 +174,57 @@ class Beanstalkd(Running):
     def __init__(self):
         super().__init__("beanstalkd")
         self.launch(["beanstalkd", "-l", "127.0.0.1", "-p", str(self.port), "-b", str(self.directory), "-f", "0"], [self.port])
+
+
+class Samba(Running):
+    """A share "bench" with its data, users, state and log in a directory of its own. It can only be started by root, whose
+    name is also the user's. Signatures are demanded, as we do."""
+
+    CONFIGURATION = """
+[global]
+server role = standalone server
+interfaces = 127.0.0.1
+bind interfaces only = yes
+smb ports = {1}
+disable netbios = yes
+disable spoolss = yes
+load printers = no
+passdb backend = tdbsam:{0}/private/passdb.tdb
+private dir = {0}/private
+state directory = {0}/state
+lock directory = {0}/state
+cache directory = {0}/state
+pid directory = {0}/state
+ncalrpc dir = {0}/state/ncalrpc
+log file = {0}/log
+server signing = mandatory
+{2}
+[bench]
+path = {0}/data
+read only = no
+{3}
+"""
+
+    def __init__(self, user, password, core=None, encrypts=False, syncs=False):
+        super().__init__("samba")
+        for name in ("private", "state", "data"):
+            (self.directory / name).mkdir(mode=0o700)
+        self.smb_port = self.port
+        configuration = self.directory / "smb.conf"
+        configuration.write_text(self.CONFIGURATION.format(
+            self.directory, self.port, "smb encrypt = required" if encrypts else "",
+            "strict sync = yes\nsync always = yes" if syncs else ""))
+        try:
+            subprocess.run(["smbpasswd", "-c", str(configuration), "-a", "-s", user], input=f"{password}\n{password}\n",
+                           text=True, check=True, capture_output=True)
+            # It ends its process group when it ends. A session of its own, in which it would have a group of its own, gets
+            # a share of the processors of its own on many machines.
+            self.launch(pinned(core, ["smbd", "--foreground", "--no-process-group", "-s", str(configuration)]), [self.port],
+                        process_group=0)
+        except (OSError, subprocess.CalledProcessError) as error:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            raise RuntimeError(f"Samba: {getattr(error, 'stderr', '') or error}") from error
+
+    def cpu_seconds(self):
+        """Of the process and of those it started, one for each connection, with threads that have ended."""
+        return sum(group_cpu_seconds(pid) for pid in with_descendants(self.process.pid))

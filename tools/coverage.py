@@ -6,7 +6,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "COVERAGE.md"
-SERVICES = {"blob": "Blob", "queue": "Queue", "table": "Table", "file": "File"}
+SERVICES = {"blob": "Blob", "datalake": "Data Lake", "queue": "Queue", "table": "Table", "file": "File"}
 
 # Differences from Azure that remain on purpose, by service.
 REMARKS = {
@@ -25,8 +25,8 @@ REMARKS = {
         "Tokens for a directory (`sr=d`) are honoured although names are flat; they list by prefix and do not find by tags.",
         "x-ms-tag-count, TagCount and conditions on tags are for callers that may read tags: the owner, bearers of tokens and SAS "
         "with `t`.",
-        "Data Lake Storage is not offered; its calls are told apart by `resource`, `action`, `recursive`, PATCH, x-ms-rename-source "
-        "and POST with x-ms-lease-action.",
+        "Tokens with letters in `sp` that their service has no permission for are refused as not well formed, as are unknown "
+        "letters in stored access policies; the reference is silent.",
         "What `deletetype=permanent` cannot delete although it is allowed is 409 BlobOperationNotSupported; the reference names no "
         "code.",
         "LinePosition of an error in service properties is that of the section, but for retention policies.",
@@ -57,9 +57,17 @@ REMARKS = {
         "x-ms-server-encrypted is false of a root directory of which nothing was set; the service shows it of emptied metadata, too.",
         "A file notes 64 cleared ranges at most; beyond that a difference may list as cleared what never held anything.",
     ],
+    "datalake": [
+        "Comes to the port of blobs and is told apart by the host name (`ACCOUNT.dfs.*`), `resource`, `action`, `recursive`, PATCH, "
+        "x-ms-rename-source, POST with x-ms-lease-action, or an Accept that begins with application/json.",
+        "Renames need an account with hierarchical namespace; without it they are 501 NotImplemented.",
+        "One flush takes at most 50,000 appended parts.",
+        "Deleting or renaming a directory does not look for leases of what lies below it.",
+    ],
     "queue": [
         "A pop receipt that is no base64, or too short for one of the first 1,024 messages, is malformed (400 "
         "InvalidQueryParameterValue); every other one that was not given out last is 404 MessageNotFound.",
+        "Too many CORS rules are told by their reason; recordings of the service have line 0 and none.",
     ],
     "table": [
         "`$top=0` gives no entities and no continuation token; above 1,000 it is 400, as the page on query operators has it.",

@@ -340,13 +340,13 @@ Task<wire::Result<http::Reply>> set_service_properties(service::Call& call) {
   auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
   if (!body) co_return body.error();
   const auto key = properties_key(call);
-  co_return co_await update<ServiceProperties>(
-      call, key, [&](std::optional<ServiceProperties>& properties) -> wire::Result<http::Reply> {
-        if (!properties) properties.emplace();
-        if (auto merged = merge_properties(*body, call.target.service, *properties); !merged)
-          return merged.error();
-        return http::Reply(202);
-      });
+  auto merge = [&](std::optional<ServiceProperties>& properties) {
+    if (!properties) properties.emplace();
+    return merge_properties(*body, call.target.service, *properties);
+  };
+  auto merged = co_await update<ServiceProperties>(call, key, merge);
+  if (!merged) co_return merged.error();
+  co_return http::Reply(202);
 }
 
 }  // namespace kyanite::account

@@ -39,6 +39,10 @@ Caller anonymous(const http::Request& request, const wire::Query& query) {
   return caller;
 }
 
+const Roles* roles_of(const Settings& settings) {
+  return settings.token_rules == nullptr ? nullptr : &settings.token_rules->roles();
+}
+
 // A SAS bound to one user (sduoid) counts only beside that user's own token.
 wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Request& request,
                                       const wire::Query& query, const Target& target,
@@ -46,7 +50,7 @@ wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Reques
                                       wire::Version version, Time now) {
   auto bearer = verify_bearer(token, request, target, settings.token_rules, version, now);
   if (!bearer) return bearer;
-  auto caller = verify_sas(request, query, target, account, now);
+  auto caller = verify_sas(request, query, target, account, now, roles_of(settings));
   if (!caller) return caller;
   const std::string_view tenant =
       query.get("skdutid").empty() ? std::string_view(caller->tenant_id) : query.get("skdutid");
@@ -81,7 +85,7 @@ wire::Result<Caller> authenticate(const http::Request& request, const wire::Quer
   if (query.has("sig")) {
     if (bound)
       return authentication_failed("The signed delegated user must authenticate with a token.");
-    return verify_sas(request, query, target, *account, now);
+    return verify_sas(request, query, target, *account, now, roles_of(settings));
   }
   return anonymous(request, query);
 }

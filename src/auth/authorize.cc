@@ -75,13 +75,15 @@ wire::Result<void> authorize_service_sas(const Caller& caller, const Need& need,
   if (!caller.permissions.has_any_of(need.service_sas))
     return wire::Error(Code::kAuthorizationPermissionMismatch);
   if (!is_within_scope(caller, need, target)) return wire::Error(Code::kAuthorizationFailure);
-  // The user named by suoid has no rights of its own here: paths carry no access control lists.
-  if (!caller.unchecked_object_id.empty())
-    return wire::Error(Code::kAuthorizationPermissionMismatch);
   if (target.entity && !caller.key_range.contains(target.entity->partition, target.entity->row)) {
     return wire::Error(Code::kAuthorizationFailure);
   }
   return {};
+}
+
+wire::Result<void> authorize_role(const Caller& caller, const Need& need) {
+  if (!asks_paths(caller, need) || need.act) return {};
+  return wire::Error(Code::kAuthorizationPermissionMismatch);
 }
 
 // A field comes from the token or from the policy, never from both.
@@ -90,6 +92,10 @@ bool clash(const T& in_token, const T& in_policy, const T& unset) {
   return !(in_token == unset) && !(in_policy == unset);
 }
 }  // namespace
+
+posix::Identity identity_of(const Caller& caller) {
+  return {caller.object_id, caller.groups, !caller.has_identity() || caller.role == Role::kOwner};
+}
 
 bool needs_acl(const Caller& caller, const Need& need) {
   if (caller.kind == Caller::Kind::kAnonymous) return need.anonymous != PublicAccess::kNone;
@@ -147,11 +153,13 @@ wire::Result<void> authorize(const Caller& caller, const Need& need, const Targe
     case Caller::Kind::kAccountSas:
       return authorize_account_sas(caller, need, target);
     case Caller::Kind::kServiceSas:
-    case Caller::Kind::kUserDelegationSas:
       return authorize_service_sas(caller, need, target);
+    case Caller::Kind::kUserDelegationSas:
+      if (auto granted = authorize_service_sas(caller, need, target); !granted) return granted;
+      return authorize_role(caller, need);
     case Caller::Kind::kBearer:
       if (!need.bearer) return wire::Error(Code::kAuthorizationFailure);
-      return {};
+      return authorize_role(caller, need);
   }
   return wire::Error(Code::kAuthorizationFailure);
 }

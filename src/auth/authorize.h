@@ -2,9 +2,11 @@
 // Pure.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "auth/caller.h"
+#include "auth/posix_access.h"
 #include "auth/target.h"
 #include "base/clock.h"
 #include "wire/error.h"
@@ -30,6 +32,11 @@ struct Need {
   // Reaches names that begin with the request's prefix, and no others: what a token for a directory
   // (sr=d) can do at the level of its container.
   bool by_prefix = false;
+  // The least role with which an identity may do it.
+  Role role = Role::kContributor;
+  // What it is to access control of paths, which decides for those whose role is less. Nothing: it
+  // decides nothing, and they are refused.
+  std::optional<posix::Act> act = std::nullopt;
 };
 
 // Whether the container's access record must be read before authorize() can decide.
@@ -41,8 +48,17 @@ bool needs_acl(const Caller& caller, const Need& need);
 wire::Result<void> apply_policy(Caller& caller, const std::vector<AccessPolicy>& policies,
                                 Time now);
 
-// The decision. `acl` may be empty when needs_acl() is false. An absent container is passed as an
-// empty Acl: whoever has no rights does not learn from the reply whether it exists.
+// Whether the decision is left to the access control of the path: the operation takes another role
+// than the caller has. Where nobody can ask it, the caller is to be refused.
+inline bool asks_paths(const Caller& caller, const Need& need) {
+  return caller.has_identity() && caller.role < need.role;
+}
+// Whom access control of paths knows the caller as.
+posix::Identity identity_of(const Caller& caller);
+
+// The decision, but for what asks_paths(). `acl` may be empty when needs_acl() is false. An absent
+// container is passed as an empty Acl: whoever has no rights does not learn from the reply whether
+// it exists.
 wire::Result<void> authorize(const Caller& caller, const Need& need, const Target& target,
                              const Acl& acl);
 

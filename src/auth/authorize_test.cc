@@ -187,11 +187,77 @@ TEST(Authorize, TableKeyRange) {
   EXPECT_TRUE(authorize(caller, kReadBlob, target, {}).ok());
 }
 
-TEST(Authorize, AUserWithoutRightsOfItsOwn) {
-  Caller caller = caller_of(Kind::kUserDelegationSas, "r");
-  caller.unchecked_object_id = "somebody";
+// By role, by access control of paths, or not at all.
+TEST(Authorize, Roles) {
+  const Role roles[] = {Role::kNone, Role::kReader, Role::kContributor, Role::kOwner};
+  for (const Kind kind : {Kind::kBearer, Kind::kUserDelegationSas}) {
+    for (const Role role : roles) {
+      for (const Role needed : roles) {
+        for (const bool by_path : {false, true}) {
+          Caller caller = caller_of(kind, "r");
+          caller.role = role;
+          Need need{.service_sas = "r", .role = needed};
+          if (by_path) need.act = posix::Act::kReadFile;
+          const bool enough = role >= needed;
+          EXPECT_EQ(code_of(authorize(caller, need, blob_target(), {})),
+                    enough || by_path ? "" : "AuthorizationPermissionMismatch");
+          EXPECT_EQ(asks_paths(caller, need), !enough);
+        }
+      }
+    }
+  }
+  // A SAS grants no more than its letters, whoever signed it.
+  Caller caller = caller_of(Kind::kUserDelegationSas, "l");
   EXPECT_EQ(code_of(authorize(caller, kReadBlob, blob_target(), {})),
             "AuthorizationPermissionMismatch");
+}
+
+TEST(Authorize, RolesAreOfIdentities) {
+  for (const Kind kind : {Kind::kOwner, Kind::kAccountSas, Kind::kServiceSas, Kind::kAnonymous}) {
+    Caller caller = caller_of(kind, "r");
+    caller.role = Role::kNone;
+    EXPECT_FALSE(asks_paths(caller, kReadBlob));
+    EXPECT_TRUE(identity_of(caller).superuser);
+  }
+  Caller caller = caller_of(Kind::kBearer);
+  caller.object_id = "ann";
+  caller.groups = {"team"};
+  EXPECT_TRUE(identity_of(caller).superuser);
+  caller.role = Role::kContributor;
+  const posix::Identity identity = identity_of(caller);
+  EXPECT_FALSE(identity.superuser);
+  EXPECT_EQ(identity.object_id, "ann");
+  EXPECT_EQ(identity.groups, caller.groups);
+}
+
+TEST(Roles, OfUsersAndTheirGroups) {
+  Roles roles(Role::kNone);
+  EXPECT_EQ(roles.of("ann", {"team"}), Role::kNone);
+  roles.give("Ann", Role::kReader);
+  roles.give("TEAM", Role::kContributor);
+  roles.give("banned", Role::kNone);
+  const struct {
+    const char* id;
+    std::vector<std::string> groups;
+    Role role;
+  } cases[] = {
+      {"ann", {}, Role::kReader},
+      {"ANN", {"others"}, Role::kReader},
+      {"ann", {"team"}, Role::kContributor},
+      {"bob", {"others", "Team"}, Role::kContributor},
+      {"ann", {"banned"}, Role::kReader},
+      {"bob", {"others"}, Role::kNone},
+      {"", {}, Role::kNone},
+  };
+  for (const auto& given : cases) EXPECT_EQ(roles.of(given.id, given.groups), given.role);
+  EXPECT_EQ(roles.given("team"), Role::kContributor);
+  EXPECT_EQ(roles.given("bob"), std::nullopt);
+  // Without a word on anybody everybody is an owner.
+  EXPECT_EQ(Roles().of("ann", {}), Role::kOwner);
+  Roles limited;
+  limited.give("bob", Role::kNone);
+  EXPECT_EQ(limited.of("bob", {}), Role::kNone);
+  EXPECT_EQ(limited.of("ann", {}), Role::kOwner);
 }
 
 TEST(Authorize, OverwritingTakesMoreThanCreating) {

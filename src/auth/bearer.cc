@@ -68,10 +68,11 @@ wire::Result<void> check_lifetime(const Jwt& jwt, Time now) {
 }  // namespace
 
 TokenRules::TokenRules(std::vector<std::string> issuer_prefixes, std::vector<std::string> audiences,
-                       std::optional<KeySet> keys, std::string tenant)
+                       std::optional<KeySet> keys, Roles roles, std::string tenant)
     : issuer_prefixes_(std::move(issuer_prefixes)),
       audiences_(std::move(audiences)),
       keys_(std::move(keys)),
+      roles_(std::move(roles)),
       tenant_(std::move(tenant)) {}
 
 bool TokenRules::knows_issuer(std::string_view issuer) const {
@@ -101,7 +102,7 @@ wire::Result<Caller> verify_bearer(std::string_view token, const http::Request& 
   if (!request.secure)
     return authentication_failed("Authentication scheme Bearer is not allowed with HTTP.");
 
-  const auto jwt = Jwt::parse(token);
+  auto jwt = Jwt::parse(token);
   if (!jwt) return wire::Error(wire::Code::kInvalidAuthenticationInfo);
   if (!rules->signature_holds(*jwt))
     return refused("Signature validation failed. The signature is invalid.");
@@ -115,8 +116,10 @@ wire::Result<Caller> verify_bearer(std::string_view token, const http::Request& 
 
   Caller caller;
   caller.kind = Caller::Kind::kBearer;
-  caller.object_id = jwt->object_id;
-  caller.tenant_id = jwt->tenant_id;
+  caller.role = rules->roles().of(jwt->object_id, jwt->groups);
+  caller.object_id = std::move(jwt->object_id);
+  caller.tenant_id = std::move(jwt->tenant_id);
+  caller.groups = std::move(jwt->groups);
   return caller;
 }
 

@@ -8,6 +8,7 @@
 
 #include "auth/caller.h"
 #include "auth/jwks.h"
+#include "auth/role.h"
 #include "auth/target.h"
 #include "base/clock.h"
 #include "http/message.h"
@@ -24,19 +25,22 @@ class TokenRules {
   // an emulator wants and nothing else should.
   explicit TokenRules(std::vector<std::string> issuer_prefixes = {},
                       std::vector<std::string> audiences = {},
-                      std::optional<KeySet> keys = std::nullopt, std::string tenant = "common");
+                      std::optional<KeySet> keys = std::nullopt, Roles roles = Roles(),
+                      std::string tenant = "common");
 
   bool knows_issuer(std::string_view issuer) const;
   bool knows_audience(std::string_view audience, const Target& target) const;
   // Whether there is a key set to hold signatures against.
   bool verifies() const { return keys_.has_value(); }
   bool signature_holds(const Jwt& token) const { return !keys_ || keys_->verify(token); }
+  const Roles& roles() const { return roles_; }
   const std::string& tenant() const { return tenant_; }
 
  private:
   std::vector<std::string> issuer_prefixes_;
   std::vector<std::string> audiences_;
   std::optional<KeySet> keys_;
+  Roles roles_;
   std::string tenant_;
 };
 

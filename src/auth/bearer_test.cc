@@ -83,6 +83,32 @@ TEST(Bearer, WhoIsCalling) {
   EXPECT_EQ(caller->kind, Caller::Kind::kBearer);
   EXPECT_EQ(caller->object_id, "oid-1");
   EXPECT_EQ(caller->tenant_id, "tid-1");
+  EXPECT_EQ(caller->role, Role::kOwner);
+  EXPECT_TRUE(caller->groups.empty());
+}
+
+TEST(Bearer, GroupsAndRoles) {
+  const auto with_groups = [](const std::string& groups) {
+    std::string text = claims();
+    text.insert(text.size() - 1, R"(,"groups":)" + groups);
+    return token(text);
+  };
+  Roles roles(Role::kNone);
+  roles.give("team", Role::kReader);
+  const TokenRules rules({}, {}, std::nullopt, roles);
+  const auto caller = present({with_groups(R"(["others","TEAM"])")}, &rules);
+  ASSERT_TRUE(caller.ok()) << detail_of(caller);
+  EXPECT_EQ(caller->role, Role::kReader);
+  EXPECT_EQ(caller->groups, (std::vector<std::string>{"others", "TEAM"}));
+  EXPECT_EQ(present({token(claims())}, &rules)->role, Role::kNone);
+  EXPECT_EQ(present({with_groups(R"("team")")}, &rules)->role, Role::kReader);
+  for (const char* wrong : {"1", "[1]", "{}"})
+    EXPECT_EQ(code_of(present({with_groups(wrong)}, &rules)), "InvalidAuthenticationInfo") << wrong;
+  std::string many = "[";
+  for (size_t i = 0; i < kMaxGroups; ++i) many += "\"g\",";
+  EXPECT_FALSE(present({with_groups(many + "\"g\"]")}, &rules).ok());
+  many.back() = ']';
+  EXPECT_TRUE(present({with_groups(many)}, &rules).ok());
 }
 
 TEST(Bearer, Audiences) {
@@ -304,7 +330,7 @@ TEST(Bearer, TheChallengeNamesTheTenant) {
   EXPECT_EQ(challenge(settings),
             "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize "
             "resource_id=https://storage.azure.com");
-  const TokenRules rules({}, {}, std::nullopt, "tid-1");
+  const TokenRules rules({}, {}, std::nullopt, Roles(), "tid-1");
   settings.token_rules = &rules;
   EXPECT_NE(challenge(settings).find("/tid-1/oauth2"), std::string::npos);
 }

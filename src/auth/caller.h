@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "auth/role.h"
 #include "base/clock.h"
 
 namespace kyanite::auth {
@@ -116,12 +117,16 @@ struct Caller {
   ResponseOverrides overrides;
   KeyRange key_range;
 
-  // Bearer and user delegation SAS: the identity behind.
+  // Bearer and user delegation SAS: the identity behind, to which belongs what it makes, and its
+  // role. Of a SAS that names a user it is that user: one who is trusted (saoid) with the role of
+  // who signed it, one who is not (suoid) with none.
   std::string object_id;
   std::string tenant_id;
-  // User delegation SAS: the user (suoid) whose own rights on the path must be checked besides the
-  // SAS.
-  std::string unchecked_object_id;
+  std::vector<std::string> groups;  // of tokens that tell them
+  Role role = Role::kOwner;
+  bool names_user = false;  // By saoid or suoid, which need a container with directories.
+
+  bool has_identity() const { return kind == Kind::kBearer || kind == Kind::kUserDelegationSas; }
 
   bool is_sas() const {
     return kind == Kind::kAccountSas || kind == Kind::kServiceSas ||

@@ -31,9 +31,9 @@ bool read_seconds(element object, const char* name, std::optional<int64_t>& out)
 }
 
 // One string, or a list of strings.
-bool read_audiences(element object, std::vector<std::string>& out) {
+bool read_strings(element object, const char* name, size_t most, std::vector<std::string>& out) {
   element value;
-  if (object["aud"].get(value) != simdjson::SUCCESS) return true;
+  if (object[name].get(value) != simdjson::SUCCESS) return true;
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) {
     out.emplace_back(text);
@@ -42,7 +42,7 @@ bool read_audiences(element object, std::vector<std::string>& out) {
   simdjson::dom::array list;
   if (value.get(list) != simdjson::SUCCESS) return false;
   for (element entry : list) {
-    if (out.size() == kMaxAudiences || entry.get(text) != simdjson::SUCCESS) return false;
+    if (out.size() == most || entry.get(text) != simdjson::SUCCESS) return false;
     out.emplace_back(text);
   }
   return true;
@@ -61,9 +61,10 @@ bool read_claims(std::string_view json, Jwt& out) {
   element claims;
   if (parser.parse(simdjson::padded_string(json)).get(claims) != simdjson::SUCCESS) return false;
   return claims.is_object() && read_string(claims, "iss", out.issuer) &&
-         read_audiences(claims, out.audiences) && read_seconds(claims, "nbf", out.not_before) &&
-         read_seconds(claims, "exp", out.expires) && read_string(claims, "oid", out.object_id) &&
-         read_string(claims, "tid", out.tenant_id);
+         read_strings(claims, "aud", kMaxAudiences, out.audiences) &&
+         read_seconds(claims, "nbf", out.not_before) && read_seconds(claims, "exp", out.expires) &&
+         read_string(claims, "oid", out.object_id) && read_string(claims, "tid", out.tenant_id) &&
+         read_strings(claims, "groups", kMaxGroups, out.groups);
 }
 }  // namespace
 

@@ -9,10 +9,11 @@
 
 namespace kyanite::auth {
 
-// Longer tokens are refused unread, and those with more audiences. Tokens of Microsoft Entra have
-// one audience and stay below 8 KiB even with the groups of their user.
+// Longer tokens are refused unread, and those with more audiences or groups. Tokens of Microsoft
+// Entra have one audience and at most 200 groups, and stay below 8 KiB.
 inline constexpr size_t kMaxTokenBytes = 16 * 1024;
 inline constexpr size_t kMaxAudiences = 16;
+inline constexpr size_t kMaxGroups = 400;
 
 struct Jwt {
   std::string algorithm;
@@ -23,8 +24,9 @@ struct Jwt {
   std::optional<int64_t> expires;     // Unix seconds
   std::string object_id;
   std::string tenant_id;
-  std::string_view signed_part;  // header and claims as sent; points into the token
-  std::string signature;         // decoded
+  std::vector<std::string> groups;  // object ids of those the user is in
+  std::string_view signed_part;     // header and claims as sent; points into the token
+  std::string signature;            // decoded
 
   // Nothing when the token is not of the form, or a claim above has the wrong type. Says nothing
   // about its truth.

@@ -36,6 +36,11 @@ struct Named {
   std::string id;
   Bits bits = 0;
   bool operator==(const Named&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, id);
+    io(2, bits);
+  }
 };
 
 // One list: what the classes of callers may do.
@@ -47,6 +52,15 @@ struct List {
   std::vector<Named> users;
   std::vector<Named> groups;
   bool operator==(const List&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, user);
+    io(2, group);
+    io(3, other);
+    io(4, mask);
+    io(5, users);
+    io(6, groups);
+  }
 
   size_t size() const { return 3 + (mask ? 1 : 0) + users.size() + groups.size(); }
 };
@@ -59,6 +73,14 @@ struct AccessControl {
   List access;
   std::optional<List> defaults;  // what is made in this directory begins with these
   bool operator==(const AccessControl&) const = default;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, owner);
+    io(2, group);
+    io(3, sticky);
+    io(4, access);
+    io(5, defaults);
+  }
 };
 
 // The nine bits and the sticky bit: what chmod sets.

@@ -31,6 +31,7 @@ struct Token {
   const Target& target;
   const Account& account;
   Time now;
+  const Roles* roles;
   wire::Version version;
   Caller caller;
 };
@@ -364,8 +365,9 @@ wire::Result<void> check_delegation_form(const Token& token) {
   return require(token.query, {"sp", "se"});
 }
 
-wire::Result<void> check_delegation_signature(const Token& token, const Grant& grant,
-                                              const DelegationTerms& terms) {
+// Finds the role of who was given the key. Nobody without one is.
+wire::Result<void> check_delegation_signature(Token& token, const Grant& grant,
+                                              DelegationTerms terms) {
   const auto signature = read_signature(token.query);
   if (!signature) return authentication_failed("Signature size is invalid");
   const std::string text =
@@ -373,11 +375,27 @@ wire::Result<void> check_delegation_signature(const Token& token, const Grant& g
                                 canonical_resource(token.target, grant.container, grant.path, true),
                                 grant.snapshot, token.version);
   for (const auto& key : token.account.keys) {
-    const std::string derived = derive_delegation_key(key, terms);
-    if (equals_constant_time(Mac::of(std::string_view(derived), text).bytes(), *signature))
-      return {};
+    for (const Role role : {Role::kOwner, Role::kContributor, Role::kReader}) {
+      terms.role = token.caller.role = role;
+      const std::string derived = derive_delegation_key(key, terms);
+      if (equals_constant_time(Mac::of(std::string_view(derived), text).bytes(), *signature))
+        return {};
+    }
   }
   return no_match(text);
+}
+
+// Who signs for somebody else must be an owner: it vouches for them, or lends what they lack.
+wire::Result<void> take_named_user(const wire::Query& query, Caller& caller) {
+  const std::string_view trusted = query.get("saoid");
+  const std::string_view checked = query.get("suoid");
+  if (trusted.empty() && checked.empty()) return {};
+  if (!trusted.empty() && !checked.empty()) return authentication_failed(kNotWellFormed);
+  if (caller.role < Role::kOwner) return wire::Error(wire::Code::kAuthorizationPermissionMismatch);
+  caller.names_user = true;
+  caller.object_id = trusted.empty() ? checked : trusted;
+  if (trusted.empty()) caller.role = Role::kNone;
+  return {};
 }
 
 wire::Result<Caller> verify_delegation_sas(Token& token) {
@@ -399,7 +417,10 @@ wire::Result<Caller> verify_delegation_sas(Token& token) {
   caller.kind = Caller::Kind::kUserDelegationSas;
   caller.object_id = terms->object_id;
   caller.tenant_id = terms->tenant_id;
-  caller.unchecked_object_id = token.query.get("suoid");
+  if (const auto given =
+          token.roles == nullptr ? std::nullopt : token.roles->given(caller.object_id))
+    caller.role = std::min(caller.role, *given);
+  if (auto named = take_named_user(token.query, caller); !named) return named.error();
   if (token.target.service != wire::Service::kQueue) caller.overrides = read_overrides(token.query);
   take_grant(caller, std::move(*grant));
   return std::move(caller);
@@ -434,12 +455,13 @@ wire::Result<void> check_window(Time start, Time expiry, Time now) {
 }
 
 wire::Result<Caller> verify_sas(const http::Request& request, const wire::Query& query,
-                                const Target& target, const Account& account, Time now) {
+                                const Target& target, const Account& account, Time now,
+                                const Roles* roles) {
   if (auto form = check_sas_form(query); !form) return form.error();
   const std::string_view signed_version = query.get("sv");
   const auto version = wire::Version::parse(signed_version);
   if (!signed_version.empty() && !version) return authentication_failed(kNotWellFormed);
-  Token token{request, query, target, account, now, version.value_or(wire::Version{}), {}};
+  Token token{request, query, target, account, now, roles, version.value_or(wire::Version{}), {}};
   if (query.has("ss") || query.has("srt")) return verify_account_sas(token);
   if (query.has("skoid")) return verify_delegation_sas(token);
   return verify_service_sas(token);

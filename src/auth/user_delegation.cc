@@ -33,6 +33,7 @@ std::string derive_delegation_key(const Key& key, const DelegationTerms& terms) 
     append_varint(text, part.size());  // No two different sets of terms give the same text.
     text.append(part);
   }
+  if (terms.role != Role::kOwner) text.append("\nrole ").push_back(static_cast<char>(terms.role));
   return std::string(Mac::of(key, text).bytes());
 }
 
@@ -61,8 +62,9 @@ wire::Result<UserDelegationKey> issue_delegation_key(
   key.signed_service = name(service).substr(0, 1);
   key.signed_version = version;
   key.signed_delegated_user_tid = delegated_tenant_id;
-  const DelegationTerms terms{key.signed_oid, key.signed_tid,     start, expiry, key.signed_service,
-                              version,        delegated_tenant_id};
+  const DelegationTerms terms{
+      key.signed_oid, key.signed_tid,      start,      expiry, key.signed_service,
+      version,        delegated_tenant_id, caller.role};
   key.value = base64(derive_delegation_key(account.keys.front(), terms));
   return key;
 }

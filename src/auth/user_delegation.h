@@ -25,6 +25,8 @@ struct DelegationTerms {
   std::string_view service;  // "b", "q", "t", "f"
   std::string_view version;
   std::string_view delegated_tenant_id;  // Mostly empty.
+  // Of who was given the key. Tokens do not repeat it: it is the one with which they verify.
+  Role role = Role::kOwner;
 };
 
 // The secret that signs SAS tokens on these terms. Different for each account key.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "auth/bearer.h"
 #include "auth/testing.h"
 
 namespace kyanite::auth {
@@ -95,7 +96,8 @@ TEST(UserDelegation, Limits) {
 }
 
 // A user delegation SAS for c/b with some fields replaced, signed with the key of its own terms.
-std::string sas(const HeaderList& changes, std::string_view account_key = kTestKey) {
+std::string sas(const HeaderList& changes, std::string_view account_key = kTestKey,
+                Role role = Role::kOwner) {
   HeaderList fields = {{"sp", "r"},           {"st", ""},
                        {"se", "2026-03-02"},  {"skoid", "oid-1"},
                        {"sktid", "tid-1"},    {"skt", "2026-03-01"},
@@ -120,7 +122,7 @@ std::string sas(const HeaderList& changes, std::string_view account_key = kTestK
     return wire::parse_iso_date(fields[at].second).value_or(Time{});
   };
   const DelegationTerms terms{fields[3].second, fields[4].second, time(5), time(6),
-                              fields[7].second, fields[8].second, ""};
+                              fields[7].second, fields[8].second, "",      role};
   const std::string derived = derive_delegation_key(Key(unbase64(account_key).value()), terms);
   return query + "sig=" + wire::percent_encode(sign(base64(derived), text));
 }
@@ -160,12 +162,65 @@ TEST(UserDelegation, SasTokens) {
   EXPECT_EQ(code_of(with_policy.authenticate(kNow)), "AuthenticationFailed");
 }
 
-TEST(UserDelegation, TheOneAskedForInSuoidIsKnown) {
-  Call call(wire::Service::kBlob, "GET", "/devstoreaccount1/c/b?" + sas({{"suoid", "somebody"}}));
-  const auto caller = call.authenticate(kNow);
-  ASSERT_TRUE(caller.ok()) << detail_of(caller);
-  EXPECT_EQ(caller->unchecked_object_id, "somebody");
-  EXPECT_EQ(caller->object_id, "oid-1");
+// Who stands behind a SAS, and with which role.
+TEST(UserDelegation, IdentitiesAndRoles) {
+  const struct {
+    HeaderList changes;
+    Role of_key;
+    const char* code;
+    const char* object_id;
+    Role role;
+    bool names_user;
+  } cases[] = {
+      {{}, Role::kOwner, "", "oid-1", Role::kOwner, false},
+      {{}, Role::kContributor, "", "oid-1", Role::kContributor, false},
+      {{}, Role::kReader, "", "oid-1", Role::kReader, false},
+      // Nobody without a role is given a key.
+      {{}, Role::kNone, "AuthenticationFailed", "", Role::kNone, false},
+      {{{"saoid", "agent"}}, Role::kOwner, "", "agent", Role::kOwner, true},
+      {{{"suoid", "agent"}}, Role::kOwner, "", "agent", Role::kNone, true},
+      {{{"saoid", "agent"}}, Role::kContributor, "AuthorizationPermissionMismatch", "", {}, false},
+      {{{"suoid", "agent"}}, Role::kReader, "AuthorizationPermissionMismatch", "", {}, false},
+      {{{"saoid", "a"}, {"suoid", "b"}}, Role::kOwner, "AuthenticationFailed", "", {}, false},
+  };
+  for (const auto& given : cases) {
+    Call call(wire::Service::kBlob, "GET",
+              "/devstoreaccount1/c/b?" + sas(given.changes, kTestKey, given.of_key));
+    const auto caller = call.authenticate(kNow);
+    ASSERT_EQ(code_of(caller), given.code) << detail_of(caller);
+    if (!caller.ok()) continue;
+    EXPECT_EQ(caller->object_id, given.object_id);
+    EXPECT_EQ(caller->role, given.role);
+    EXPECT_EQ(caller->names_user, given.names_user);
+  }
+}
+
+// A role that was taken away since the key was given ends what the key gives.
+TEST(UserDelegation, RolesAreLimitedByThoseOfToday) {
+  const auto role_with = [](Role of_key, Role today) {
+    Roles roles(Role::kNone);
+    roles.give("oid-1", today);
+    const TokenRules rules({}, {}, std::nullopt, roles);
+    Settings settings = Call::settings();
+    settings.token_rules = &rules;
+    Call call(wire::Service::kBlob, "GET", "/devstoreaccount1/c/b?" + sas({}, kTestKey, of_key));
+    return call.authenticate(kNow, settings)->role;
+  };
+  EXPECT_EQ(role_with(Role::kOwner, Role::kReader), Role::kReader);
+  EXPECT_EQ(role_with(Role::kReader, Role::kOwner), Role::kReader);
+  EXPECT_EQ(role_with(Role::kContributor, Role::kNone), Role::kNone);
+}
+
+TEST(UserDelegation, KeysAreOfRoles) {
+  const auto value_for = [](Role role) {
+    Caller caller = bearer();
+    caller.role = role;
+    return issue_delegation_key(account(), caller, wire::Service::kBlob, "2021-12-02", kNow,
+                                after_seconds(kNow, 3600), "", kNow)
+        ->value;
+  };
+  EXPECT_NE(value_for(Role::kOwner), value_for(Role::kReader));
+  EXPECT_NE(value_for(Role::kContributor), value_for(Role::kReader));
 }
 }  // namespace
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace kyanite {
 
 namespace {
@@ -26,13 +28,6 @@ constexpr std::array<int16_t, 256> make_base64_values() {
   return values;
 }
 constexpr auto kBase64Values = make_base64_values();
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
@@ -133,8 +128,8 @@ std::optional<std::string> unhex(std::string_view text) {
   std::string out;
   out.reserve(text.size() / 2);
   for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_value(text[i]);
-    const int low = hex_value(text[i + 1]);
+    const int high = hex_digit(text[i]);
+    const int low = hex_digit(text[i + 1]);
     if (high < 0 || low < 0) return {};
     out.push_back(static_cast<char>(high << 4 | low));
   }

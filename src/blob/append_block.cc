@@ -59,7 +59,7 @@ Outcome append_uploaded(Call& call, const Checks& checks, const Uploaded& upload
       return wire::Error(Code::kBlockCountExceedsLimit);
     auto allowed = concurrency::check_append(*conditions, blob.content.length, uploaded.length);
     if (!allowed) return append_error(allowed.error());
-    content::append(change.commit, change.place, blob.content, uploaded.pieces);
+    content::append(change.commit, change.place.content(), blob.content, uploaded.pieces);
     ++blob.committed_blocks;
     touch(call, blob);
     return {};

@@ -4,8 +4,11 @@
 
 #include "auth/authorize.h"
 #include "base/bytes.h"
+#include "blob/admission.h"
+#include "blob/node_headers.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
+#include "tree/change.h"
 #include "wire/date.h"
 #include "wire/version.h"
 
@@ -14,10 +17,6 @@ namespace kyanite::blob {
 using concurrency::LeaseUse;
 using service::Call;
 using wire::Code;
-
-store::Key head_key(const Call& call, store::SpaceId space, std::string_view row) {
-  return store::Key(space, kHeads, call.target.object, row);
-}
 
 bool is_visible(const Blob& blob, Time now) {
   return !blob.deleted.set() && !(blob.expires.set() && blob.expires <= now);
@@ -59,12 +58,14 @@ wire::Result<Checks> decode_checks(const Call& call, const Rules& rules) {
 }
 
 namespace {
+bool is_read(const Rules& rules) {
+  return rules.operation == concurrency::Operation::kRead ||
+         rules.operation == concurrency::Operation::kReadBefore2013;
+}
+
 // Immutable blobs may be replaced only where the former state lives on as a version.
 wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blob& blob) {
-  if (!rules.changes_data || rules.operation == concurrency::Operation::kRead ||
-      rules.operation == concurrency::Operation::kReadBefore2013) {
-    return {};
-  }
+  if (!rules.changes_data || is_read(rules)) return {};
   if (rules.keep != Keep::kNothing && call.settings().blob_versioning) return {};
   if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
   if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
@@ -87,6 +88,9 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
        checks.rules.use == LeaseUse::kCopyDestination)) {
     return wire::Error(Code::kPendingCopyOperation);
   }
+  if (blob != nullptr && blob->is_directory() && !checks.rules.takes_directories &&
+      !is_read(checks.rules))
+    return wire::Error(Code::kResourceTypeMismatch);
   const headers::StoredLease lease = blob != nullptr ? blob->lease : headers::StoredLease();
   if (auto use = concurrency::check_lease_use(lease, checks.lease_id, checks.rules.use, call.now);
       !use) {
@@ -137,25 +141,67 @@ wire::Result<void> require_base(const Call& call) {
   return {};
 }
 
+Task<wire::Result<Place>> find_place(Call& call, Parents parents) {
+  const auto container = co_await find_container(call);
+  if (!container) co_return container.error();
+  if (!(*container)->hierarchical) co_return Place((*container)->space, call.target.object);
+  auto way = co_await follow(call, **container, call.target.object, parents);
+  if (!way) co_return way.error();
+  co_return Place(lake_space(call.target.account), std::move(*way));
+}
+
+Task<wire::Result<Place>> find_place(Call& call, const Container& container, Parents parents,
+                                     store::Attempt& attempt) {
+  auto way = co_await follow(call, container, call.target.object, parents);
+  if (!way) co_return way.error();
+  Place place(lake_space(call.target.account), std::move(*way));
+  std::vector<store::Key> keys(1, head_key(place));
+  if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn)
+    co_return service::storage_error(turn.error());
+  co_return std::move(place);
+}
+
+namespace {
+// Where there are directories, what is not the blob itself lies under its id, and who may do what
+// with any of it is said by the blob itself.
+Task<wire::Result<void>> identify(Call& call, Place& place) {
+  auto base = co_await service::load_shared<Blob>(call, head_key(place));
+  if (!base) co_return base.error();
+  if (base->value == nullptr && place.way()->to_root())
+    base->value = place.way()->directories.front().blob;
+  if (base->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
+  place.identify(base->value->node_id);
+  co_return admit(call, *place.way(), base->value.get());
+}
+}  // namespace
+
 Task<wire::Result<FoundBlob>> find_blob(Call& call) {
-  const auto space = co_await load_space(call);
-  if (!space) co_return space.error();
-  FoundBlob found{*space, {}, {}, {}, {}};
+  auto place = co_await find_place(call);
+  if (!place) co_return place.error();
+  FoundBlob found{std::move(*place), {}, {}, {}, {}};
   std::optional<Time> version;
   if (!call.target.snapshot.empty()) {
     found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
   } else if (!call.target.version_id.empty()) {
     version = wire::parse_iso_date(call.target.version_id);
   }
-  const auto key = head_key(call, found.space, found.row);
+  if (found.place.way() != nullptr) {
+    if (auto known = co_await identify(call, found.place); !known) co_return known.error();
+  }
+  const auto key = head_key(found.place, found.row);
   auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   // A version id may be that of the blob as it is now.
   if (version && (!loaded->value || loaded->value->version != *version)) {
     found.row = version_row(*version);
-    const auto version_key = head_key(call, found.space, found.row);
+    const auto version_key = head_key(found.place, found.row);
     loaded = co_await service::load_shared<Blob>(call, version_key);
     if (!loaded) co_return loaded.error();
+  }
+  // Of a root there may be nothing to be found yet.
+  if (loaded->value == nullptr && found.row.empty() && found.place.way() != nullptr &&
+      found.place.way()->to_root()) {
+    loaded->value = found.place.way()->directories.front().blob;
   }
   if (!loaded->value || !is_visible(*loaded->value, call.now)) {
     wire::Error error(Code::kBlobNotFound);
@@ -205,12 +251,23 @@ Task<wire::Result<void>> begin_change(Call& call, const Checks& checks, Change& 
   if (!loaded) co_return loaded.error();
   change.found = std::move(loaded->record);
   change.before = std::move(loaded->value);
+  const Way* way = change.place.way();
+  if (way != nullptr && way->to_root()) change.before = *way->directories.front().blob;
   if (change.before && is_visible(*change.before, call.now)) change.blob = change.before;
   change.commit.expect(key, change.found);
+  if (way != nullptr) {
+    change.place.identify(change.before ? change.before->node_id : tree::new_id());
+    guard(*way, !change.before, change.commit);
+  }
   if (looks_for_uncommitted(checks.rules, change.blob)) {
-    auto found = co_await find_uncommitted(call, change.place.space, change.commit);
+    auto found = co_await find_uncommitted(call, change.place, change.commit);
     if (!found) co_return found.error();
     if (!change.blob) change.uncommitted = std::move(*found);
+  }
+  if (way != nullptr) {
+    auto admitted = change.uncommitted ? admit_uncommitted(call, *way)
+                                       : admit(call, *way, change.blob ? &*change.blob : nullptr);
+    if (!admitted) co_return admitted.error();
   }
   auto passed = change.uncommitted ? check_uncommitted(call, checks, *change.uncommitted)
                                    : check_blob(call, checks, change.blob);
@@ -221,18 +278,26 @@ Task<wire::Result<void>> begin_change(Call& call, const Checks& checks, Change& 
 }
 
 Task<wire::Result<void>> finish_change(Call& call, const Checks& checks, Change& change) {
-  auto& [place, commit, found, before, blob, uncommitted, is_uncommitted] = change;
+  auto& [place, commit, found, before, blob, uncommitted, is_uncommitted, deleted] = change;
   // A lease that was taken before there was more than blocks goes on.
   if (uncommitted && blob && !is_uncommitted) {
     blob->lease = uncommitted->lease;
     concurrency::on_write(blob->lease, call.now);
   }
-  auto settling = is_uncommitted ? settle_uncommitted(call, place.space, *uncommitted, blob, commit)
+  if (place.way() != nullptr && blob && !is_uncommitted && !blob->node) {
+    if (before) {
+      blob->node = before->node;
+      blob->node_id = before->node_id;
+    } else {
+      give_node(call, *place.way(), false, place.id(), *blob);
+    }
+  }
+  auto settling = is_uncommitted ? settle_uncommitted(call, place, *uncommitted, blob, commit)
                                  : settle(call, checks.rules.keep, change);
   auto settled = co_await std::move(settling);
   if (!settled) co_return settled.error();
   if (const Tags had = before ? before->tags : Tags(); blob && gains_tags(had, blob->tags)) {
-    auto indexed = co_await index_tags(call, place.space, had, blob->tags, commit);
+    auto indexed = co_await index_tags(call, place, had, blob->tags, commit);
     if (!indexed) co_return indexed.error();
   }
   co_return wire::Result<void>();
@@ -275,6 +340,7 @@ void encode_properties(http::Reply& reply, const Call& call, const FoundBlob& fo
   if (blob.expires.set()) reply.header("x-ms-expiry-time", wire::http_date(blob.expires));
   if (!blob.key_sha256.empty()) reply.header("x-ms-encryption-key-sha256", base64(blob.key_sha256));
   headers::encode_copy(reply, blob.copy);
+  if (blob.node) encode_node(reply, call, blob);
   headers::encode_metadata(reply, blob.metadata);
 }
 

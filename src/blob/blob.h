@@ -13,6 +13,7 @@
 #include "blob/container.h"
 #include "blob/customer_key.h"
 #include "blob/heads.h"
+#include "blob/hierarchy.h"
 #include "blob/records.h"
 #include "blob/tag_index.h"
 #include "blob/uncommitted.h"
@@ -58,6 +59,9 @@ struct Rules {
   bool needs_online = false;  // Refused while the blob is in the archive.
   // Takes conditions under the names x-ms-blob-if-*: where the standard ones are about tags.
   bool own_conditions = false;
+  // Directories are blobs to it: of those most operations know only properties, metadata and
+  // leases.
+  bool takes_directories = false;
   // Blocks that were never committed are a blob to it (uncommitted.h); to creation they always are,
   // as far as leases and dates go.
   bool sees_uncommitted = false;
@@ -96,14 +100,19 @@ wire::Result<void> check_blob(const service::Call& call, const Checks& checks,
 wire::Result<void> check_uncommitted(const service::Call& call, const Checks& checks,
                                      const Uncommitted& uncommitted);
 
-// The key of a head of the addressed blob; see head rows in records.h.
-store::Key head_key(const service::Call& call, store::SpaceId space, std::string_view row = {});
-
 // Whether requests see the head: neither soft-deleted nor past its expiry.
 bool is_visible(const Blob& blob, Time now);
 
+// Where the addressed blob is, or would be; 404 when its container or, where there are directories,
+// one on the way to it is missing and not made.
+Task<wire::Result<Place>> find_place(service::Call& call, Parents parents = Parents::kNeeded);
+// Likewise for one attempt at a change, which waits in line for the blob; `container` has
+// directories.
+Task<wire::Result<Place>> find_place(service::Call& call, const Container& container,
+                                     Parents parents, store::Attempt& attempt);
+
 struct FoundBlob {
-  store::SpaceId space = 0;
+  Place place;
   std::string row;  // of the head: of the blob itself, a snapshot or a version
   store::RecordPtr record;
   std::shared_ptr<const Blob> blob;
@@ -130,7 +139,7 @@ void encode_state(http::Reply& reply, const Blob& blob);
 
 // The first instant from `first` on that no snapshot (or version) of the addressed blob is named
 // by: where snapshot_row (or version_row) is free.
-Task<wire::Result<Time>> free_instant(service::Call& call, store::SpaceId space,
+Task<wire::Result<Time>> free_instant(service::Call& call, const Place& place,
                                       std::string (*row)(Time), Time first);
 
 // Whether blocks that wait to be committed concern an operation that found this blob.
@@ -138,26 +147,41 @@ inline bool looks_for_uncommitted(const Rules& rules, const std::optional<Blob>&
   return rules.operation == concurrency::Operation::kCreate || (rules.sees_uncommitted && !blob);
 }
 
+// Directories on the way are made by what creates a blob.
+inline Parents parents_of(const Rules& rules) {
+  return rules.operation == concurrency::Operation::kCreate ? Parents::kMade : Parents::kNeeded;
+}
+
 // One attempt at a change, between what was found and what is to be.
 struct Change {
-  Change(content::Place at, store::Commit& to) : place(at), commit(to) {}
+  Change(Place at, store::Commit& to) : place(std::move(at)), commit(to) {}
 
-  content::Place place;                    // Where the blob is: its container's space, its name.
+  Place place;                             // Where the blob is.
   store::Commit& commit;                   // Content may be added to it.
   store::RecordPtr found;                  // The head as it is stored; null: none.
   std::optional<Blob> before;              // The same decoded, visible or not.
   std::optional<Blob> blob;                // What requests see of it; edited.
   std::optional<Uncommitted> uncommitted;  // Where there is no blob but blocks that wait,
   bool is_uncommitted = false;             // and where they are the blob to this operation.
+  Time deleted;  // Where there are directories: under what instant what is deleted is kept.
 
   // What the commit expects of the head: for reads of what it names.
   store::Guard head() const { return {head_key(place), found}; }
 };
+// What was found, which is a directory.
+inline SeenDirectory seen_directory(const Change& change) {
+  return {head_key(change.place), change.found, std::make_shared<const Blob>(*change.before)};
+}
 // Reads and checks what the request addresses.
 Task<wire::Result<void>> begin_change(service::Call& call, const Checks& checks, Change& change);
 // Adds to the commit what follows from the edit: what becomes of the former state, leases, the
 // index of tags.
 Task<wire::Result<void>> finish_change(service::Call& call, const Checks& checks, Change& change);
+
+// The blob's snapshots that are not deleted yet.
+Task<wire::Result<std::vector<Head>>> list_snapshots(service::Call& call, const Place& place);
+// Adds the removal of all of them to the commit.
+Task<wire::Result<void>> take_formers(service::Call& call, Change& change);
 
 // Adds a former state to the commit, which must not be in the place of another one.
 void put_former(Change& change, std::string_view row, const Blob& blob);
@@ -169,26 +193,37 @@ Task<wire::Result<void>> settle(service::Call& call, Keep keep, Change& change);
 // Read, decide, commit for one blob. What it gains of tags is indexed. After the checks
 // `edit(Change&)` changes, creates or clears the blob, may add content to the commit, and returns a
 // wire::Result<void> or a Task of one. It may be called again after a conflict. The result is the
-// blob as it is stored now, for the reply; an empty one where it was cleared.
+// blob as it is stored now, for the reply; an empty one where it was cleared, with the instant of
+// its deletion where there are directories and it is kept.
 template <class Edit>
 Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, Edit edit) {
   if (auto base = require_base(call); !base) co_return base.error();
-  const auto space = co_await load_space(call);
-  if (!space) co_return space.error();
-  const content::Place place{*space, call.target.object};
+  const auto container = co_await find_container(call);
+  if (!container) co_return container.error();
+  const Place flat((*container)->space, call.target.object);
   std::optional<Change> change;
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
-    change.emplace(place, attempt.commit);
+    if ((*container)->hierarchical) {
+      auto place = co_await find_place(call, **container, parents_of(checks.rules), attempt);
+      if (!place) co_return place.error();
+      change.emplace(std::move(*place), attempt.commit);
+    } else {
+      change.emplace(flat, attempt.commit);
+    }
     auto begun = co_await begin_change(call, checks, *change);
     if (!begun) co_return begun.error();
     auto edited = co_await service::decided(edit(*change));
     if (!edited) co_return edited.error();
     co_return co_await finish_change(call, checks, *change);
   };
-  auto changed = co_await store::transact(call, head_key(place), decide);
+  auto changing = (*container)->hierarchical ? store::transact(call, decide)
+                                             : store::transact(call, head_key(flat), decide);
+  auto changed = co_await std::move(changing);
   if (!changed) co_return changed.error();
-  if (!change->blob) co_return Blob();
-  co_return std::move(*change->blob);
+  if (change->blob) co_return std::move(*change->blob);
+  Blob gone;
+  gone.deleted = change->deleted;
+  co_return std::move(gone);
 }
 
 // The headers that Get Blob and Get Blob Properties share.

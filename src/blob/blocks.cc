@@ -34,14 +34,18 @@ bool is_blocks_mark(std::string_view key) {
   return store::split_key(key, blob) == kBlocksMark;
 }
 
-store::Key block_key(store::SpaceId space, std::string_view blob, std::string_view block_id) {
-  return store::Key(space, kBlocks, blob, block_id);
+store::Key block_key(const Place& place, std::string_view block_id) {
+  return store::Key(place.space(), kBlocks, place.named(), block_id);
 }
 
-store::Key block_list_key(store::SpaceId space, std::string_view blob, uint64_t content_id) {
+store::Range block_rows(const Place& place) {
+  return store::Range::rows(place.space(), kBlocks, place.named());
+}
+
+store::Key block_list_key(const content::Place& place, uint64_t content_id) {
   std::string row;
   append_be64(row, content_id);
-  return store::Key(space, kBlockLists, blob, row);
+  return store::Key(place.space, kBlockLists, place.partition, row);
 }
 
 }  // namespace kyanite::blob

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "blob/place.h"
 #include "content/content.h"
 #include "headers/lease.h"
 #include "store/key.h"
@@ -76,7 +77,9 @@ struct BlockList {
 store::RecordPtr to_record(const Block& block, const content::Pieces& pieces);
 std::optional<content::Pieces> pieces_of(const Block& block, const store::Record& record);
 
-store::Key block_key(store::SpaceId space, std::string_view blob, std::string_view block_id);
-store::Key block_list_key(store::SpaceId space, std::string_view blob, uint64_t content_id);
+store::Key block_key(const Place& place, std::string_view block_id);
+// All uncommitted blocks of a blob, and their mark.
+store::Range block_rows(const Place& place);
+store::Key block_list_key(const content::Place& place, uint64_t content_id);
 
 }  // namespace kyanite::blob

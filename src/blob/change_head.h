@@ -21,12 +21,13 @@ Task<wire::Result<Blob>> change_head(service::Call& call, const Checks& checks, 
     blob = *found->blob;
     if (auto passed = check_blob(call, checks, blob); !passed) co_return passed.error();
     if (auto edited = edit(blob); !edited) co_return edited.error();
-    const auto key = head_key(call, found->space, found->row);
+    const auto key = head_key(found->place, found->row);
     attempt.commit.expect(key, found->record);
     attempt.commit.put(key, service::to_record(blob));
+    if (found->place.way() != nullptr) guard(*found->place.way(), false, attempt.commit);
     // Only the blob itself is found by its tags, not its versions.
     if (const Tags& had = found->blob->tags; found->row.empty() && gains_tags(had, blob.tags)) {
-      auto indexed = co_await index_tags(call, found->space, had, blob.tags, attempt.commit);
+      auto indexed = co_await index_tags(call, found->place, had, blob.tags, attempt.commit);
       if (!indexed) co_return indexed.error();
     }
     co_return wire::Result<void>();

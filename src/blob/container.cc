@@ -11,12 +11,12 @@ store::Key container_key(const Call& call) {
                     call.target.container);
 }
 
-Task<wire::Result<store::SpaceId>> load_space(Call& call) {
+Task<wire::Result<std::shared_ptr<const Container>>> find_container(Call& call) {
   const auto key = container_key(call);
   auto loaded = co_await service::load_shared<Container>(call, key);
   if (!loaded) co_return loaded.error();
   if (loaded->value == nullptr) co_return wire::Error(wire::Code::kContainerNotFound);
-  co_return loaded->value->space;
+  co_return std::move(loaded->value);
 }
 
 Task<wire::Result<Container>> load_container(Call& call) {

@@ -1,6 +1,8 @@
 // Reading and changing containers.
 #pragma once
 
+#include <memory>
+
 #include "base/task.h"
 #include "blob/records.h"
 #include "concurrency/etag.h"
@@ -17,10 +19,14 @@ using headers::encode_changed;
 
 store::Key container_key(const service::Call& call);
 
-// Where the blobs of the addressed container are; 404 ContainerNotFound when there is none.
-Task<wire::Result<store::SpaceId>> load_space(service::Call& call);
 // The addressed container; 404 ContainerNotFound when there is none.
 Task<wire::Result<Container>> load_container(service::Call& call);
+// The same, shared with the store's cache.
+Task<wire::Result<std::shared_ptr<const Container>>> find_container(service::Call& call);
+
+// Makes the addressed container; 409 where there is one, or its name is still taken.
+Task<wire::Result<Container>> make_container(service::Call& call, headers::Metadata metadata,
+                                             auth::PublicAccess access = auth::PublicAccess::kNone);
 
 // The same for operations on the container itself that may carry a lease id, which must then be
 // right.

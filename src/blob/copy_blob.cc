@@ -91,17 +91,15 @@ Task<store::Result<void>> share_content(Call& call, const Source& source, Change
   const Blob& from = *source.found.blob;
   const store::Guard head = source.head();
   auto copied = co_await content::copy(call.store(), change.commit, source.place(), from.content,
-                                       change.place, head, call.deadline);
+                                       change.place.content(), head, call.deadline);
   if (!copied) co_return copied.error();
   blob.content = *copied;
   if (from.type != BlobType::kBlock || from.committed_blocks == 0) co_return store::Result<void>();
   const content::Place place = source.place();
-  auto list =
-      co_await call.store().get(block_list_key(place.space, place.partition, from.content.id));
+  auto list = co_await call.store().get(block_list_key(place, from.content.id));
   if (!list) co_return list.error();
   if (*list == nullptr) co_return store::Error::kConflict;
-  const auto& [space, name] = change.place;
-  change.commit.put(block_list_key(space, name, blob.content.id), *list);
+  change.commit.put(block_list_key(change.place.content(), blob.content.id), *list);
   co_return store::Result<void>();
 }
 
@@ -111,7 +109,7 @@ Outcome copy_local(Call& call, const Checks& checks, const Order& order, const S
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     if (auto allowed = check_overwrite(call, change.blob, source.found.blob->type); !allowed)
       co_return allowed.error();
-    auto dropped = co_await drop_blocks(call, change.place.space, change.commit);
+    auto dropped = co_await drop_blocks(call, change.place, change.commit);
     if (!dropped) co_return dropped.error();
     change.blob = make_copy(call, order, source, change.blob);
     if (auto shared = co_await share_content(call, source, change); !shared) {

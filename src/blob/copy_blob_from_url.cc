@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMaxBytes = 256 * 1024 * 1024;
 
-constexpr Rules kCopies = copy_rules(concurrency::LeaseUse::kExclusive, KeyUse::kRefuses);
+constexpr Rules kCopiesAtOnce = copy_rules(concurrency::LeaseUse::kExclusive, KeyUse::kRefuses);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Outcome copy_blob_from_url(Call& call) {
   if (!fresh) co_return fresh.error();
   auto copies_tags = decode_copies_tags(call);
   if (!copies_tags) co_return copies_tags.error();
-  auto checks = decode_checks(call, kCopies);
+  auto checks = decode_checks(call, kCopiesAtOnce);
   if (!checks) co_return checks.error();
   const Wanted wanted{.most = kMaxBytes, .tags = *copies_tags};
   auto taken = co_await take_upload(call, *checks, CopyFamily::kWhole, wanted);
@@ -36,7 +36,8 @@ Outcome copy_blob_from_url(Call& call) {
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     auto replaced = co_await replace_blob(call, change, BlobType::kBlock, *fresh);
     if (!replaced) co_return replaced.error();
-    change.blob->content = content::put(change.commit, change.place, taken->uploaded.pieces);
+    change.blob->content =
+        content::put(change.commit, change.place.content(), taken->uploaded.pieces);
     Copy& copy = change.blob->copy;
     copy.id = random_uuid();
     copy.source = taken->url;

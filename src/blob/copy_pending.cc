@@ -53,7 +53,8 @@ Task<store::Result<bool>> PendingBlobs::complete(Context& context, const Pending
                                                  const content::Pieces& pieces,
                                                  uint64_t length) const {
   co_return co_await change_pending(context, copy, [&](Blob& blob, store::Commit& commit) {
-    blob.content = content::put(commit, {copy.space, copy.object}, pieces);
+    const Place place(copy.space, copy.object, blob);
+    blob.content = content::put(commit, place.content(), pieces);
     blob.copy.copied = blob.copy.total = length;
     end_copy(context, CopyStatus::kSuccess, blob);
   });
@@ -79,13 +80,13 @@ Outcome start_pending_copy(Call& call, const Checks& checks, NewBlob fresh, cons
     if (auto metadata = headers::decode_metadata(told)) fresh.metadata = std::move(*metadata);
   }
   PendingCopy note = transfer::make_note(call, told);
-  note.object = call.target.object;
   auto& runner = static_cast<const BlobService&>(*call.service).copy_runner();
 
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     auto replaced = co_await replace_blob(call, change, BlobType::kBlock, fresh);
     if (!replaced) co_return replaced.error();
-    note.space = change.place.space;
+    note.space = change.place.space();
+    note.object = change.place.named();
     auto noted = co_await runner.note(call.store(), call.target.account, note);
     if (!noted) co_return service::storage_error(noted.error());
     Copy& copy = change.blob->copy;

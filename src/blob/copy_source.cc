@@ -44,7 +44,8 @@ Task<wire::Result<void>> find_file(Call& file, Source& source) {
   blob->content = object->content;
   blob->http = std::move(object->http);
   blob->metadata = std::move(object->metadata);
-  source.found = {object->space, {}, object->head.expected, std::move(blob)};
+  source.found = {
+      Place(object->space, std::string_view()), {}, object->head.expected, std::move(blob), {}};
   source.partition = std::move(object->partition);
   source.guard = std::move(object->head);
   co_return wire::Result<void>();
@@ -70,8 +71,8 @@ Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFami
   if (found->blob->tier == Tier::kArchive && !is_asynchronous(family))
     co_return wire::Error(Code::kBlobArchived);
   source.found = std::move(*found);
-  source.partition = call.target.object;
-  source.guard = {head_key(call, source.found.space, source.found.row), source.found.record};
+  source.partition = source.found.place.own();
+  source.guard = {head_key(source.found.place, source.found.row), source.found.record};
   co_return wire::Result<void>();
 }
 

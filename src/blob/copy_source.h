@@ -60,7 +60,7 @@ struct Source {
   std::unique_ptr<http::Fetched> fetched;  // Else set: the reply of the other server.
 
   bool is_local() const { return call != nullptr; }
-  content::Place place() const { return {found.space, partition}; }
+  content::Place place() const { return {found.place.space(), partition}; }
   const store::Guard& head() const { return guard; }
 };
 

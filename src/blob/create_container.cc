@@ -9,6 +9,25 @@
 
 namespace kyanite::blob {
 
+Task<wire::Result<Container>> make_container(service::Call& call, headers::Metadata metadata,
+                                             auth::PublicAccess access) {
+  auto make = [&](std::optional<Container>& container) -> wire::Result<Container> {
+    if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
+    container.emplace();
+    container->space = lifetime::new_space();
+    container->hierarchical = call.settings().hierarchical_namespace;
+    container->root_owner = call.caller.object_id;
+    container->created = call.now;
+    container->changed = call.now;
+    container->metadata = metadata;
+    container->public_access = access;
+    return *container;
+  };
+  co_return co_await lifetime::create_named<Container>(call, lifetime::kContainerGraves,
+                                                       container_key(call),
+                                                       wire::Code::kContainerBeingDeleted, make);
+}
+
 Outcome create_container(service::Call& call) {
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
@@ -17,22 +36,10 @@ Outcome create_container(service::Call& call) {
   if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
   auto access = decode_public_access(call);
   if (!access) co_return access.error();
-  auto make = [&](std::optional<Container>& container) -> wire::Result<Time> {
-    if (container) return wire::Error(wire::Code::kContainerAlreadyExists);
-    container.emplace();
-    container->space = lifetime::new_space();
-    container->created = call.now;
-    container->changed = call.now;
-    container->metadata = *metadata;
-    container->public_access = *access;
-    return container->changed;
-  };
-  auto created = co_await lifetime::create_named<Container>(
-      call, lifetime::kContainerGraves, container_key(call), wire::Code::kContainerBeingDeleted,
-      make);
+  auto created = co_await make_container(call, std::move(*metadata), *access);
   if (!created) co_return created.error();
   http::Reply reply(201);
-  encode_changed(reply, *created);
+  encode_changed(reply, created->changed);
   co_return reply;
 }
 

@@ -4,6 +4,7 @@
 // until its retention ends.
 #include "base/bytes.h"
 #include "blob/blob.h"
+#include "blob/deleted_paths.h"
 #include "blob/handlers.h"
 #include "wire/date.h"
 
@@ -58,52 +59,34 @@ wire::Result<void> check_tier_conditions(const headers::Asked& asked, const Blob
   return headers::check_conditions(asked, {.exists = true, .changed = changed});
 }
 
-// The blob's snapshots that are not deleted yet.
-Task<wire::Result<std::vector<Head>>> list_snapshots(Call& call, store::SpaceId space) {
-  std::vector<Head> heads;
-  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
-    auto record = cursor.record();
-    if (!record) return record.error();
-    auto blob = store::decode<Blob>((*record)->value);
-    if (!blob) return store::Error::kCorrupt;
-    if (blob->deleted.set()) return true;
-    const auto key = store::Key::from_bytes(std::string(cursor.key()));
-    heads.push_back({std::string(key.row()), *record, std::move(*blob)});
-    return true;
-  };
-  auto listed = co_await store::scan(
-      call.store(), store::Range::rows(space, kHeads, call.target.object, "s"), see, call.deadline);
-  if (!listed) co_return service::storage_error(listed.error());
-  co_return std::move(heads);
-}
-
 wire::Result<void> check_deletable(const Call& call, const Blob& blob) {
   if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
   if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
   return {};
 }
 
-http::Reply deleted_reply(bool permanent) {
+http::Reply deleted_reply(bool permanent, Time kept = {}) {
   http::Reply reply(202);
-  reply.header("x-ms-delete-type-permanent", permanent ? "true" : "false");
+  encode_deletion(reply, permanent, kept);
   return reply;
 }
 
-// Removes heads for good, or marks them deleted where soft delete is on.
-Task<wire::Result<void>> delete_heads(Call& call, store::SpaceId space, std::vector<Head> heads,
+// Removes heads for good, or marks them deleted where soft delete is on; where there are
+// directories it is for whole paths.
+Task<wire::Result<void>> delete_heads(Call& call, const Place& place, std::vector<Head> heads,
                                       const account::RetentionPolicy& retention,
                                       store::Commit& commit) {
+  const bool keeps = retention.enabled && !place.is_apart();
   for (auto& head : heads) {
     if (auto allowed = check_deletable(call, head.blob); !allowed) co_return allowed.error();
-    const auto key = head_key(call, space, head.row);
+    const auto key = head_key(place, head.row);
     commit.expect(key, head.record);
-    if (!retention.enabled) continue;
+    if (!keeps) continue;
     head.blob.deleted = call.now;
     head.blob.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
     commit.put(key, service::to_record(head.blob));
   }
-  if (retention.enabled) co_return wire::Result<void>();
-  const content::Place place{space, call.target.object};
+  if (keeps) co_return wire::Result<void>();
   auto removed = co_await remove_heads(call.store(), place, heads, commit);
   if (!removed) co_return service::storage_error(removed.error());
   co_return wire::Result<void>();
@@ -121,9 +104,10 @@ Outcome delete_former(Call& call, const Checks& checks, const headers::Asked& ti
       co_return fits.error();
     // The id of the version that the blob has now.
     if (found->row.empty()) co_return wire::Error(Code::kOperationNotAllowedOnRootBlob);
+    if (found->place.way() != nullptr) guard(*found->place.way(), false, attempt.commit);
     std::vector<Head> heads;
     heads.push_back({found->row, found->record, *found->blob});
-    co_return co_await delete_heads(call, found->space, std::move(heads), retention,
+    co_return co_await delete_heads(call, found->place, std::move(heads), retention,
                                     attempt.commit);
   };
   if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
@@ -140,22 +124,25 @@ Outcome delete_for_good(Call& call, account::RetentionPolicy retention) {
     co_return wire::Error(Code::kPermanentDeleteIsOff);
   if (require_base(call))
     co_return not_for_good("Only snapshots and versions can be deleted permanently.");
-  const auto space = co_await load_space(call);
-  if (!space) co_return space.error();
+  const auto container = co_await find_container(call);
+  if (!container) co_return container.error();
+  if ((*container)->hierarchical)
+    co_return not_for_good("With hierarchical namespace only paths are kept when deleted.");
+  const Place place((*container)->space, call.target.object);
   const bool snapshot = !call.target.snapshot.empty();
   const auto instant =
       wire::parse_iso_date(snapshot ? call.target.snapshot : call.target.version_id);
   const std::string row = snapshot ? snapshot_row(*instant) : version_row(*instant);
   retention.enabled = false;
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
-    auto loaded = co_await service::load<Blob>(call, head_key(call, *space, row));
+    auto loaded = co_await service::load<Blob>(call, head_key(place, row));
     if (!loaded) co_return loaded.error();
     if (!loaded->value) co_return wire::Error(Code::kBlobNotFound);
     if (!loaded->value->deleted.set())
       co_return not_for_good("Only what is deleted already can be deleted permanently.");
     std::vector<Head> heads;
     heads.push_back({row, loaded->record, *loaded->value});
-    co_return co_await delete_heads(call, *space, std::move(heads), retention, attempt.commit);
+    co_return co_await delete_heads(call, place, std::move(heads), retention, attempt.commit);
   };
   if (auto deleted = co_await store::transact(call, decide); !deleted) co_return deleted.error();
   co_return deleted_reply(true);
@@ -176,6 +163,7 @@ Outcome delete_blob(Call& call) {
   rules.keep = *snapshots == Snapshots::kOnly ? Keep::kNothing : Keep::kState;
   rules.changes_data = *snapshots != Snapshots::kOnly;
   rules.sees_uncommitted = true;
+  rules.takes_directories = *snapshots != Snapshots::kOnly;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   // "Unless there is any" asks for nothing that a deletion could fail at.
@@ -191,13 +179,20 @@ Outcome delete_blob(Call& call) {
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     auto met = check_tier_conditions(*tier_conditions, *change.blob);
     if (!met) co_return met.error();
-    auto heads = co_await list_snapshots(call, change.place.space);
+    auto heads = co_await list_snapshots(call, change.place);
     if (!heads) co_return heads.error();
     if (*snapshots == Snapshots::kNotNamed && !heads->empty())
       co_return wire::Error(Code::kSnapshotsPresent);
-    auto deleted = co_await delete_heads(call, change.place.space, std::move(*heads), retention,
-                                         change.commit);
-    if (!deleted) co_return deleted.error();
+    if (change.blob->is_directory()) {
+      auto empty = co_await require_empty(call, seen_directory(change));
+      if (!empty) co_return empty.error();
+    }
+    // Where there are directories, snapshots stay or go with their file.
+    if (!change.place.is_apart() || *snapshots == Snapshots::kOnly) {
+      auto deleted =
+          co_await delete_heads(call, change.place, std::move(*heads), retention, change.commit);
+      if (!deleted) co_return deleted.error();
+    }
     if (*snapshots != Snapshots::kOnly) {
       // Held blobs stay where they are, even where a version would keep their state.
       if (auto allowed = check_deletable(call, *change.blob); !allowed) co_return allowed.error();
@@ -205,9 +200,10 @@ Outcome delete_blob(Call& call) {
     }
     co_return wire::Result<void>();
   };
-  if (auto deleted = co_await change_blob(call, *checks, edit); !deleted) co_return deleted.error();
+  auto deleted = co_await change_blob(call, *checks, edit);
+  if (!deleted) co_return deleted.error();
   const bool keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
-  co_return deleted_reply(!retention.enabled && !keeps_version);
+  co_return deleted_reply(!retention.enabled && !keeps_version, deleted->deleted);
 }
 
 }  // namespace kyanite::blob

@@ -10,7 +10,7 @@ Outcome get_account_information(service::Call& call) {
   reply.header("x-ms-sku-name", "Standard_LRS");
   reply.header("x-ms-account-kind", "StorageV2");
   if (call.version >= wire::kHierarchicalNamespaceTold)
-    reply.header("x-ms-is-hns-enabled", "false");
+    reply.header("x-ms-is-hns-enabled", call.settings().hierarchical_namespace ? "true" : "false");
   co_return reply;
 }
 

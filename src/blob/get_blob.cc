@@ -24,8 +24,8 @@ Outcome try_get_blob(Call& call, const transfer::Download& wanted) {
     reply.header(wanted.range ? "x-ms-blob-content-md5" : "Content-MD5",
                  base64(blob.http.content_md5));
   }
-  const content::Place place{found->space, call.target.object};
-  const store::Guard head{head_key(call, found->space, found->row), found->record};
+  const content::Place place = found->place.content();
+  const store::Guard head{head_key(found->place, found->row), found->record};
   auto attached = co_await transfer::attach_content(call, reply, wanted, place, blob.content, head,
                                                     cipher_of(found->key));
   if (!attached) co_return attached.error();

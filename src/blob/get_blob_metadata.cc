@@ -1,6 +1,7 @@
 // Get Blob Metadata: GET or HEAD /{container}/{blob}?comp=metadata
 #include "blob/blob.h"
 #include "blob/handlers.h"
+#include "blob/node_headers.h"
 
 namespace kyanite::blob {
 
@@ -9,6 +10,7 @@ Outcome get_blob_metadata(service::Call& call) {
   if (!found) co_return found.error();
   http::Reply reply(200);
   encode_changed(reply, found->blob->changed);
+  encode_folder_mark(reply, *found->blob);
   headers::encode_metadata(reply, found->blob->metadata);
   co_return reply;
 }

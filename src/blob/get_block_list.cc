@@ -1,5 +1,6 @@
 // Get Block List: GET /{container}/{blob}?comp=blocklist
 #include "base/bytes.h"
+#include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/handlers.h"
@@ -30,7 +31,7 @@ void write_block(wire::XmlWriter& xml, std::string_view id, uint64_t size) {
 }
 
 // True when there is any.
-Task<wire::Result<bool>> write_uncommitted(Call& call, store::SpaceId space, wire::XmlWriter& xml) {
+Task<wire::Result<bool>> write_uncommitted(Call& call, const Place& place, wire::XmlWriter& xml) {
   bool any = false;
   xml.open("UncommittedBlocks");
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
@@ -44,19 +45,18 @@ Task<wire::Result<bool>> write_uncommitted(Call& call, store::SpaceId space, wir
     any = true;
     return true;
   };
-  auto listed = co_await store::scan(
-      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
+  auto listed = co_await store::scan(call.store(), block_rows(place), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   xml.close("UncommittedBlocks");
   co_return any;
 }
 
-Task<wire::Result<void>> write_committed(Call& call, store::SpaceId space, const Blob& blob,
+Task<wire::Result<void>> write_committed(Call& call, const Place& place, const Blob& blob,
                                          wire::XmlWriter& xml) {
   BlockList list;
   if (blob.committed_blocks > 0) {
-    auto loaded = co_await service::load<BlockList>(
-        call, block_list_key(space, call.target.object, blob.content.id));
+    auto loaded =
+        co_await service::load<BlockList>(call, block_list_key(place.content(), blob.content.id));
     if (!loaded) co_return loaded.error();
     list = loaded->value.value_or(BlockList());
   }
@@ -71,28 +71,32 @@ Task<wire::Result<void>> write_committed(Call& call, store::SpaceId space, const
 Outcome get_block_list(Call& call) {
   auto lists = decode_lists(call);
   if (!lists) co_return lists.error();
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
+  auto place = co_await find_place(call);
+  if (!place) co_return place.error();
   auto found = co_await read_blob(call, concurrency::kAcceptsTags);
   // A blob that has only uncommitted blocks has no head, and no conditions or leases to be checked.
   // Snapshots and versions have none.
   const bool is_base = require_base(call).ok();
   if (!found && (!is_base || found.error().code != Code::kBlobNotFound)) co_return found.error();
+  if (!found && place->way() != nullptr) {
+    if (auto admitted = admit_uncommitted(call, *place->way()); !admitted)
+      co_return admitted.error();
+  }
   if (found && found->blob->type != BlobType::kBlock) co_return wire::Error(Code::kInvalidBlobType);
 
   wire::XmlWriter xml;
   xml.open("BlockList");
   if (lists->committed) {
     const Blob blob = found ? *found->blob : Blob();
-    if (auto written = co_await write_committed(call, container->space, blob, xml); !written)
+    if (auto written = co_await write_committed(call, found ? found->place : *place, blob, xml);
+        !written)
       co_return written.error();
   }
   bool any_uncommitted = false;
   if (lists->uncommitted || !found) {
     wire::XmlWriter unshown;
     if (is_base) {
-      auto any =
-          co_await write_uncommitted(call, container->space, lists->uncommitted ? xml : unshown);
+      auto any = co_await write_uncommitted(call, *place, lists->uncommitted ? xml : unshown);
       if (!any) co_return any.error();
       any_uncommitted = *any;
     } else {

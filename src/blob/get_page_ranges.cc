@@ -46,8 +46,8 @@ Task<wire::Result<std::optional<FoundBlob>>> find_previous(Call& call, const Fou
   if (!call.target.snapshot.empty() && *wire::parse_iso_date(call.target.snapshot) < *instant) {
     co_return wire::Error(Code::kPreviousSnapshotCannotBeNewer);
   }
-  FoundBlob found{now.space, snapshot_row(*instant), {}, {}, {}};
-  const auto key = head_key(call, found.space, found.row);
+  FoundBlob found{now.place, snapshot_row(*instant), {}, {}, {}};
+  const auto key = head_key(found.place, found.row);
   auto loaded = co_await service::load_shared<Blob>(call, key);
   if (!loaded) co_return loaded.error();
   if (!loaded->value || loaded->value->deleted.set())
@@ -59,8 +59,8 @@ Task<wire::Result<std::optional<FoundBlob>>> find_previous(Call& call, const Fou
 }
 
 Task<wire::Result<content::Pieces>> load_pieces(Call& call, const FoundBlob& found, Span span) {
-  const content::Place place{found.space, call.target.object};
-  const store::Guard head{head_key(call, found.space, found.row), found.record};
+  const content::Place place = found.place.content();
+  const store::Guard head{head_key(found.place, found.row), found.record};
   const uint64_t length = found.blob->content.length;
   if (span.offset >= length) co_return content::Pieces();
   const uint64_t count = std::min(span.count, length - span.offset);

@@ -18,10 +18,10 @@ using wire::Code;
 
 namespace {
 
-constexpr Rules kCopies{.use = concurrency::LeaseUse::kCopyDestination,
-                        .operation = concurrency::Operation::kCreate,
-                        .accepts = concurrency::kAcceptsAll,
-                        .if_match_foreign = Code::kTargetConditionNotMet};
+constexpr Rules kCopiesChanges{.use = concurrency::LeaseUse::kCopyDestination,
+                               .operation = concurrency::Operation::kCreate,
+                               .accepts = concurrency::kAcceptsAll,
+                               .if_match_foreign = Code::kTargetConditionNotMet};
 
 // The source's URL up to its query: the blob whose snapshots are copied.
 std::string_view base_of(std::string_view url) { return url.substr(0, url.find('?')); }
@@ -76,9 +76,9 @@ Task<store::Result<void>> share_twice(Call& call, const Source& source, Change& 
                                       Blob& snapshot) {
   const store::Guard head = source.head();
   for (Blob* each : {&*change.blob, &snapshot}) {
-    auto copied =
-        co_await content::copy(call.store(), change.commit, source.place(),
-                               source.found.blob->content, change.place, head, call.deadline);
+    auto copied = co_await content::copy(call.store(), change.commit, source.place(),
+                                         source.found.blob->content, change.place.content(), head,
+                                         call.deadline);
     if (!copied) co_return copied.error();
     each->content = *copied;
   }
@@ -95,7 +95,7 @@ Outcome copy_snapshot(Call& call, const Checks& checks, const Source& source, bo
       if (auto possible = check_former(*blob, source); !possible) co_return possible.error();
     }
     const Time last = blob ? blob->snapshot_taken : Time();
-    const auto instant = co_await free_instant(call, change.place.space, snapshot_row,
+    const auto instant = co_await free_instant(call, change.place, snapshot_row,
                                                concurrency::next_modified(call.now, last));
     if (!instant) co_return instant.error();
     blob = make_copy(call, source, blob, *instant);
@@ -121,7 +121,7 @@ Outcome copy_snapshot(Call& call, const Checks& checks, const Source& source, bo
 }  // namespace
 
 Outcome incremental_copy_blob(Call& call) {
-  auto checks = decode_checks(call, kCopies);
+  auto checks = decode_checks(call, kCopiesChanges);
   if (!checks) co_return checks.error();
   auto destination = co_await check_destination(call, *checks);
   if (!destination) co_return destination.error();

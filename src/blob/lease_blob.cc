@@ -13,6 +13,7 @@ Outcome lease_blob(service::Call& call) {
                           .operation = concurrency::Operation::kUpdate,
                           .accepts = concurrency::kAcceptsAll,
                           .changes_data = false,
+                          .takes_directories = true,
                           .sees_uncommitted = true};
   auto checks = decode_checks(call, kLeases);
   if (!checks) co_return checks.error();

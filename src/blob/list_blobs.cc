@@ -9,13 +9,15 @@
 
 #include "auth/authorize.h"
 #include "base/bytes.h"
+#include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
+#include "blob/deleted_paths.h"
 #include "blob/handlers.h"
 #include "blob/list_entry.h"
+#include "blob/node_walk.h"
 #include "transfer/document.h"
 #include "transfer/listing.h"
-#include "wire/readable.h"
 #include "wire/xml.h"
 
 namespace kyanite::blob {
@@ -54,14 +56,24 @@ class ListedHeads {
   size_t count_ = 0;
 };
 
+// What a listing is of.
+struct ListedSpace {
+  store::SpaceId space = 0;
+  uint64_t root = 0;  // Of a container with directories: the id of its root.
+  // Who is held to access control of paths; nobody: all is listed.
+  std::optional<auth::posix::Identity> asker = std::nullopt;
+};
+
 // Walks the names of a container in order: those with heads and, if asked for, those that only have
 // uncommitted blocks.
 class Names {
  public:
+  static constexpr bool kHasDirectories = false;
+
   // From the name `first` on.
-  Names(const store::View& view, store::SpaceId space, const Listing& listing,
+  Names(const store::View& view, const ListedSpace& listed, const Listing& listing,
         std::string_view first)
-      : space_(space),
+      : space_(listed.space),
         listing_(listing),
         reader_(listing),
         base_only_(!listing.shows.snapshots && !listing.shows.versions && !listing.shows.deleted &&
@@ -185,6 +197,115 @@ class Names {
   bool has_base_ = false;
 };
 
+// The same of a container with directories, in the order of paths; directories are names as well.
+class Paths {
+ public:
+  static constexpr bool kHasDirectories = true;
+
+  // From the path `first` on.
+  Paths(const store::View& view, const ListedSpace& listed, const Listing& listing,
+        std::string_view first)
+      : space_(listed.space), listing_(listing), asker_(listed.asker), reader_(listing) {
+    const std::string_view prefix = listing.page.prefix;
+    const size_t slash = prefix.rfind('/');
+    const size_t above = slash == std::string_view::npos ? 0 : slash + 1;
+    auto directory =
+        find_directory(view, space_, listed.root, prefix.substr(0, above == 0 ? 0 : slash));
+    if (!directory) {
+      status_ = directory.error();
+    } else if (*directory) {
+      walk_.emplace(view, space_, **directory, std::string(prefix.substr(0, above)),
+                    std::string(prefix.substr(above)),
+                    listing.shows.uncommitted ? NodeWalk::Uncommitted::kSeen
+                                              : NodeWalk::Uncommitted::kLeftOut);
+      start(prefix.substr(0, above), first);
+    }
+    if (listing.shows.snapshots) formers_ = view.scan(store::Range::family(space_, kHeads));
+  }
+
+  bool valid() const { return status_.ok() && walk_ && walk_->valid(); }
+  std::string peek() const { return walk_->path(); }
+  // Set before a directory that must not be listed: the page ends, and the next one is refused.
+  const std::string& barred() const { return barred_; }
+  store::Result<bool> take(std::string& name, ListedHeads& heads) {
+    heads.clear();
+    name = walk_->path();
+    if (walk_->uncommitted()) {
+      walk_->next();
+      return true;
+    }
+    auto base = read_base(heads);
+    if (!base) return base.error();
+    const ListedHead& head = **base;
+    const bool is_directory = head.blob.is_directory();
+    const uint64_t id = head.blob.node_id;
+    if (!is_shown(listing_, head)) heads.drop_last();
+    if (formers_ && !is_directory) {
+      if (auto read = add_formers(id, heads); !read) return read.error();
+    }
+    if (is_directory && listing_.delimiter.empty()) {
+      if (asker_ && !may_list(*asker_, head.blob)) barred_ = name + '/';
+      walk_->enter(id);
+    } else {
+      walk_->next();
+    }
+    return !heads.shown().empty();
+  }
+  store::Result<void> status() const { return !status_.ok() || !walk_ ? status_ : walk_->status(); }
+
+ private:
+  void start(std::string_view top, std::string_view first) {
+    if (first.starts_with(top)) {
+      ListedHeads heads;
+      status_ = start_at(*walk_, first.substr(top.size()), [&]() -> store::Result<uint64_t> {
+        heads.clear();
+        if (walk_->uncommitted()) return uint64_t{0};
+        auto base = read_base(heads);
+        if (!base) return base.error();
+        if (!(*base)->blob.is_directory()) return uint64_t{0};
+        if (asker_ && !may_list(*asker_, (*base)->blob)) barred_ = walk_->path() + '/';
+        return (*base)->blob.node_id;
+      });
+    } else if (path_before(top, first)) {
+      walk_.reset();  // All of it is before.
+    }
+  }
+  store::Result<const ListedHead*> read_base(ListedHeads& heads) {
+    const auto value = walk_->value();
+    if (!value) return value.error();
+    ListedHead& head = heads.add();
+    head.versions_only = false;
+    if (!reader_.read({}, *value, head)) return store::Error::kCorrupt;
+    return &head;
+  }
+  // Snapshots lie under the id of the file.
+  store::Result<void> add_formers(uint64_t id, ListedHeads& heads) {
+    const auto rows = store::Range::rows(space_, kHeads, named_partition(id, {}), "s");
+    std::string partition;
+    for (formers_->seek(rows.from()); formers_->valid() && rows.contains(formers_->key());
+         formers_->next()) {
+      const auto value = formers_->value();
+      if (!value) return value.error();
+      ListedHead& head = heads.add();
+      head.versions_only = false;
+      if (!reader_.read(store::split_key(formers_->key(), partition), *value, head))
+        return store::Error::kCorrupt;
+      if (!is_shown(listing_, head)) heads.drop_last();
+    }
+    heads.sort();
+    return formers_->status();
+  }
+
+  const store::SpaceId space_;
+  const Listing& listing_;
+  const std::optional<auth::posix::Identity>& asker_;
+  std::string barred_;
+  HeadReader reader_;
+  std::optional<NodeWalk> walk_;
+  std::unique_ptr<store::View::Cursor> formers_;
+  store::Result<void> status_;
+};
+
 // Where a page begins: a name and, within it, the row of the head to start with.
 struct Start {
   std::string name;
@@ -211,21 +332,28 @@ std::span<const ListedHead> from_row(std::span<const ListedHead> heads, std::str
   return {first, heads.end()};
 }
 
+// The marker of a later page is behind where the first one started.
+std::string_view first_of(const Start& start, const Listing& listing) {
+  const std::string_view marked = start.name, from = listing.start_from;
+  const bool later = listing.hierarchical ? path_before(marked, from) : marked < from;
+  return later ? from : marked;
+}
+
 // Writes a part of a page.
+template <class AllNames>
 class Lister {
  public:
-  Lister(const transfer::Part& part, store::SpaceId space, const Listing& listing, Start start,
+  Lister(const transfer::Part& part, const ListedSpace& listed, const Listing& listing, Start start,
          uint64_t count)
       : part_(part),
         listing_(listing),
         start_(std::move(start)),
-        // The marker of a later page is behind where the first one started.
-        names_(part.view, space, listing, std::max(start_.name, listing.start_from)),
+        names_(part.view, listed, listing, first_of(start_, listing)),
         entries_(part.xml, listing),
         count_(count) {}
 
   store::Result<transfer::Progress> write() {
-    while (names_.valid()) {
+    while (names_.valid() && !is_barred()) {
       auto shown = names_.take(name_, heads_);
       if (!shown) return shown.error();
       if (*shown) {
@@ -235,21 +363,43 @@ class Lister {
         return transfer::Progress{names_.peek(), count_, false};
     }
     if (auto status = names_.status(); !status) return status.error();
+    if constexpr (AllNames::kHasDirectories)
+      return transfer::Progress{names_.barred(), count_, true};
     return transfer::Progress{"", count_, true};
   }
 
  private:
+  bool is_barred() const {
+    if constexpr (AllNames::kHasDirectories) return !names_.barred().empty();
+    return false;
+  }
   // Returns where the next page begins if this one is full before all is written.
   std::optional<std::string> write_name() {
+    if constexpr (AllNames::kHasDirectories) {
+      if (!listing_.delimiter.empty() && !heads_.shown().empty() &&
+          heads_.shown().back().blob.is_directory()) {
+        if (!may_add()) return name_;
+        entries_.write_directory(name_ + '/', heads_.shown().back());
+        return std::nullopt;
+      }
+      return write_whole();
+    } else {
+      return fold_or_write();
+    }
+  }
+  std::optional<std::string> fold_or_write() {
     const std::string& delimiter = listing_.delimiter;
     const size_t cut =
         delimiter.empty() ? std::string::npos : name_.find(delimiter, listing_.page.prefix.size());
-    if (cut != std::string::npos) {
-      if (!may_add()) return name_;
-      const auto prefix = std::string_view(name_).substr(0, cut + delimiter.size());
-      entries_.write_prefix(prefix);
-      names_.skip_prefix(prefix);
-    } else if (heads_.shown().empty()) {
+    if (cut == std::string::npos) return write_whole();
+    if (!may_add()) return name_;
+    const auto prefix = std::string_view(name_).substr(0, cut + delimiter.size());
+    entries_.write_prefix(prefix);
+    names_.skip_prefix(prefix);
+    return std::nullopt;
+  }
+  std::optional<std::string> write_whole() {
+    if (heads_.shown().empty()) {
       if (!may_add()) return name_;
       entries_.write_uncommitted(name_);
     } else {
@@ -270,7 +420,7 @@ class Lister {
   const transfer::Part& part_;
   const Listing& listing_;
   const Start start_;
-  Names names_;
+  AllNames names_;
   EntryWriter entries_;
   uint64_t count_;
   std::string name_;  // The one being written, and its heads.
@@ -279,28 +429,52 @@ class Lister {
 
 class BlobList final : public transfer::Document {
  public:
-  BlobList(Listing listing, store::SpaceId space) : listing_(std::move(listing)), space_(space) {}
+  BlobList(Listing listing, ListedSpace listed) : listing_(std::move(listing)), listed_(listed) {}
 
-  void open(wire::XmlWriter& xml) const override {
-    xml.open("EnumerationResults")
-        .attribute("ServiceEndpoint", listing_.endpoint)
-        .attribute("ContainerName", listing_.container);
-    transfer::write_page(xml, listing_.page, listing_.version >= wire::kEncodedNamesInLists);
-    xml.optional("Delimiter", wire::readable(listing_.delimiter)).open("Blobs");
-  }
+  void open(wire::XmlWriter& xml) const override { open_list(xml, listing_); }
   store::Result<transfer::Progress> write_entries(const transfer::Part& part,
                                                   const transfer::Progress& from) const override {
     const std::string& start = from.next.empty() ? listing_.page.start : from.next;
-    return Lister(part, space_, listing_, parse_start(start), from.entries).write();
+    if (listing_.hierarchical)
+      return Lister<Paths>(part, listed_, listing_, parse_start(start), from.entries).write();
+    return Lister<Names>(part, listed_, listing_, parse_start(start), from.entries).write();
   }
   void close(wire::XmlWriter& xml, const transfer::Progress& end) const override {
-    xml.close("Blobs").element("NextMarker", end.next_marker()).close("EnumerationResults");
+    close_list(xml, end.next_marker());
   }
 
  private:
   const Listing listing_;
-  const store::SpaceId space_;
+  const ListedSpace listed_;
 };
+
+// Where there are directories, only their slash folds names.
+wire::Result<void> check_delimiter(const Listing& listing) {
+  if (!listing.hierarchical || listing.delimiter.empty() || listing.delimiter == "/") return {};
+  return wire::invalid_query("delimiter", listing.delimiter,
+                             "With hierarchical namespace the delimiter is a slash.");
+}
+
+// Of deleted blobs alone there are lists where paths are kept when they are deleted.
+wire::Result<bool> decode_only_deleted(const Call& call, const Listing& listing) {
+  constexpr std::string_view kOnly = "showonly";
+  const auto text = call.query.find(kOnly);
+  if (!text || text->empty()) return false;
+  if (!listing.hierarchical || !equals_ignoring_case(*text, "deleted"))
+    return wire::invalid_query(kOnly, *text);
+  return true;
+}
+
+// Whoever is held to access control of paths must be able to list the directory that the prefix is
+// in, and those that lead to where the page begins.
+Task<wire::Result<void>> admit_start(Call& call, const Container& container,
+                                     const Listing& listing) {
+  const std::string_view prefix = listing.page.prefix;
+  const size_t slash = prefix.rfind('/');
+  const std::string_view directory = slash == std::string_view::npos ? "" : prefix.substr(0, slash);
+  const Start start = parse_start(listing.page.start);
+  co_return co_await admit_listing(call, container, directory, first_of(start, listing));
+}
 
 }  // namespace
 
@@ -322,9 +496,27 @@ Outcome list_blobs(Call& call) {
                   std::string(call.query.get("delimiter")),
                   std::string(call.query.get("startFrom")),
                   call.version,
-                  call.now};
+                  call.now,
+                  container->hierarchical};
+  if (auto valid = check_delimiter(listing); !valid) co_return valid.error();
+  auto only_deleted = decode_only_deleted(call, listing);
+  if (!only_deleted) co_return only_deleted.error();
+  ListedSpace listed = container->hierarchical
+                           ? ListedSpace{lake_space(call.target.account), container->space}
+                           : ListedSpace{container->space, 0};
+  if (container->hierarchical && asks_paths(call)) {
+    // Of what was deleted no access control says who may know of it.
+    if (*only_deleted) co_return not_admitted();
+    auto admitted = co_await admit_start(call, *container, listing);
+    if (!admitted) co_return admitted.error();
+    listed.asker = auth::identity_of(call.caller);
+  }
   listing.shows.tag_count = tags_allowed.ok() && call.version >= wire::kBlobTags;
-  auto list = std::make_unique<const BlobList>(std::move(listing), container->space);
+  if (*only_deleted) {
+    auto list = deleted_paths_document(std::move(listing), listed.space, listed.root);
+    co_return co_await transfer::reply_with_document(call, std::move(list));
+  }
+  auto list = std::make_unique<const BlobList>(std::move(listing), listed);
   co_return co_await transfer::reply_with_document(call, std::move(list));
 }
 

@@ -20,9 +20,9 @@ namespace {
 // Until then every container had its URL, instead of the endpoint once for all.
 constexpr wire::Version kEndpointOfLists{20130815};
 
-using Listed = lifetime::Listed<Container>;
+using ListedContainer = lifetime::Listed<Container>;
 
-void write_container(wire::XmlWriter& xml, const Call& call, const Listed& listed,
+void write_container(wire::XmlWriter& xml, const Call& call, const ListedContainer& listed,
                      bool with_metadata) {
   const Container& container = listed.value;
   xml.open("Container").element("Name", listed.name);

@@ -8,6 +8,7 @@
 #include "lifetime/deleted.h"
 #include "store/fields.h"
 #include "wire/query.h"
+#include "wire/readable.h"
 #include "wire/version.h"
 
 namespace kyanite::blob {
@@ -24,7 +25,20 @@ ListShows list_shows(const std::set<std::string, std::less<>>& include) {
   shows.legal_hold = include.contains("legalhold");
   shows.immutability = include.contains("immutabilitypolicy");
   shows.deleted_with_versions = include.contains("deletedwithversions");
+  shows.permissions = include.contains("permissions");
   return shows;
+}
+
+void open_list(wire::XmlWriter& xml, const Listing& listing) {
+  xml.open("EnumerationResults")
+      .attribute("ServiceEndpoint", listing.endpoint)
+      .attribute("ContainerName", listing.container);
+  transfer::write_page(xml, listing.page, listing.version >= wire::kEncodedNamesInLists);
+  xml.optional("Delimiter", wire::readable(listing.delimiter)).open("Blobs");
+}
+
+void close_list(wire::XmlWriter& xml, std::string_view next_marker) {
+  xml.close("Blobs").element("NextMarker", next_marker).close("EnumerationResults");
 }
 
 namespace {
@@ -89,10 +103,19 @@ bool HeadReader::read(std::string_view row, std::string_view stored, ListedHead&
   if (!reader) return false;
   OwnFields own;
   own.fields(*reader);
-  if (change(head.others, reader->rest(Blob::kFirstOtherField))) {
+  std::string_view others = reader->rest(Blob::kFirstOtherField);
+  uint64_t node_id = 0;
+  if (listing_.hierarchical) {
+    store::FieldReader<true> ids = *reader;
+    others.remove_suffix(ids.rest(Blob::kNodeIdField).size());
+    ids(Blob::kNodeIdField, node_id);
+    if (!ids.ok()) return false;
+  }
+  if (change(head.others, others)) {
     head.blob.other_fields(*reader);
     finish_rehydration(head.blob, listing_.now);
   }
+  head.blob.node_id = node_id;
   if (!reader->ok() || !read_http(own.http, head)) return false;
   if (!row.empty() || !head.row.empty()) head.row.assign(row);
   head.blob.type = own.type;
@@ -161,6 +184,33 @@ void write_deletion(wire::XmlWriter& xml, const Blob& blob, Time now) {
   xml.element("RemainingRetentionDays", lifetime::remaining_days(blob.removal, now));
 }
 
+// Directories are marked, which is not stored.
+void write_metadata(wire::XmlWriter& xml, const Blob& blob) {
+  if (!blob.is_directory()) return headers::write_metadata(xml, blob.metadata);
+  headers::Metadata marked = blob.metadata;
+  marked.emplace_back(kFolderMark, "true");
+  headers::write_metadata(xml, marked);
+}
+
+// When what is listed vanishes: by its expiry, or a deleted path when its retention ends.
+void write_expiry(wire::XmlWriter& xml, const Listing& listing, const Blob& blob) {
+  const Time end = listing.hierarchical && blob.deleted.set() ? blob.removal : blob.expires;
+  if (end.set()) xml.plain("Expiry-Time", wire::http_date(end));
+}
+
+// What files and directories have more than blobs.
+void write_node(wire::XmlWriter& xml, const Listing& listing, const Blob& blob) {
+  if (!blob.node) return;
+  if (listing.shows.permissions) {
+    const auto& access = blob.node->access;
+    xml.element("Owner", access.owner).element("Group", access.group);
+    xml.plain("Permissions", auth::posix::print_permissions(access));
+    xml.element("Acl", auth::posix::print_acl(access));
+  }
+  if (listing.version >= wire::kResourceTypesInLists)
+    xml.plain("ResourceType", resource_type(blob));
+}
+
 // What follows from a blob's type, its other_fields() and the request.
 void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead& head) {
   const Blob& blob = head.blob;
@@ -181,7 +231,6 @@ void write_others(wire::XmlWriter& xml, const Listing& listing, const ListedHead
   write_deletion(xml, blob, listing.now);
   if (blob.sealed) xml.plain("Sealed", "true");
   if (shows.tag_count && !blob.tags.empty()) xml.element("TagCount", blob.tags.size());
-  if (blob.expires.set()) xml.plain("Expiry-Time", wire::http_date(blob.expires));
   if (shows.immutability && blob.immutability.until.set()) {
     xml.plain("ImmutabilityPolicyUntilDate", wire::http_date(blob.immutability.until));
     xml.plain("ImmutabilityPolicyMode", blob.immutability.locked ? "locked" : "unlocked");
@@ -229,9 +278,18 @@ const EntryWriter::Others& EntryWriter::others(const ListedHead& head) {
       others_->is_base == is_base) {
     return *others_;
   }
+  auto before_etag = wire::XmlWriter::fragment();
+  before_etag.raw("</Last-Modified>");
+  write_expiry(before_etag, listing_, head.blob);
+  before_etag.raw("<Etag>");
+  auto before_length = wire::XmlWriter::fragment();
+  before_length.raw("</Etag>");
+  write_node(before_length, listing_, head.blob);
+  before_length.raw("<Content-Length>");
   auto written = wire::XmlWriter::fragment();
   write_others(written, listing_, head);
-  return others_.emplace(Others{head.others.number, head.blob.type, is_base, written.take()});
+  return others_.emplace(Others{head.others.number, head.blob.type, is_base, before_etag.take(),
+                                before_length.take(), written.take()});
 }
 
 // The bulk of a listing, so it is put together in one go, with what stands before and behind.
@@ -252,11 +310,12 @@ void EntryWriter::write_properties(std::string_view name, std::string_view behin
     md5 = unusual;
   }
   const Http& alike = http(head);
+  const Others& rest = others(head);
   xml_.raw(name, behind_name, "<Properties><Creation-Time>", date(head.created),
-           "</Creation-Time><Last-Modified>", date(head.changed), "</Last-Modified><Etag>",
-           concurrency::ETag{head.changed}.unquoted(), "</Etag><Content-Length>", length,
+           "</Creation-Time><Last-Modified>", date(head.changed), rest.before_etag,
+           concurrency::ETag{head.changed}.unquoted(), rest.before_length, length,
            "</Content-Length>", alike.before, has_md5 ? kMd5Begins : kNoMd5, md5,
-           has_md5 ? kMd5Ends : "", alike.behind, others(head).written, "</Properties>", behind);
+           has_md5 ? kMd5Ends : "", alike.behind, rest.written, "</Properties>", behind);
 }
 
 void EntryWriter::write(std::string_view name, const ListedHead& head) {
@@ -286,7 +345,7 @@ void EntryWriter::write(std::string_view name, const ListedHead& head) {
     write_properties("", "", head, end);
   }
   if (!shows_more) return;
-  if (shows.metadata) headers::write_metadata(xml_, blob.metadata);
+  if (shows.metadata) write_metadata(xml_, blob);
   if (shows.tags && !blob.tags.empty()) write_tags(xml_, blob.tags);
   if (has_or_metadata) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
@@ -307,6 +366,26 @@ void EntryWriter::write_prefix(std::string_view prefix) {
   xml_.open("BlobPrefix");
   write_name(prefix);
   xml_.close("BlobPrefix");
+}
+
+void EntryWriter::write_directory(std::string_view name, const ListedHead& head) {
+  if (listing_.version < wire::kResourceTypesInLists) return write_prefix(name);
+  xml_.open("BlobPrefix");
+  write_name(name);
+  write_properties("", "", head, "");
+  if (listing_.shows.metadata) write_metadata(xml_, head.blob);
+  xml_.close("BlobPrefix");
+}
+
+void EntryWriter::write_deleted(std::string_view name, uint64_t deletion_id,
+                                const ListedHead& head) {
+  xml_.open("Blob");
+  write_name(name);
+  xml_.element("DeletionId", deletion_id).plain("Deleted", "true");
+  write_properties("", "", head, "");
+  if (listing_.shows.metadata) write_metadata(xml_, head.blob);
+  if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
+  xml_.close("Blob");
 }
 
 }  // namespace kyanite::blob

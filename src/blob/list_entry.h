@@ -28,6 +28,7 @@ struct ListShows {
   bool legal_hold = false;
   bool immutability = false;
   bool deleted_with_versions = false;
+  bool permissions = false;
 };
 ListShows list_shows(const std::set<std::string, std::less<>>& include);
 
@@ -41,7 +42,12 @@ struct Listing {
   std::string start_from;
   wire::Version version;
   Time now;
+  bool hierarchical = false;  // The container has directories.
 };
+
+// What stands before and behind the entries of a page.
+void open_list(wire::XmlWriter& xml, const Listing& listing);
+void close_list(wire::XmlWriter& xml, std::string_view next_marker);
 
 // A head as a listing reads it. Of the blob it has what many blobs have alike, which is decoded
 // only when its stored bytes are not those of the last head read into this one.
@@ -56,8 +62,8 @@ struct ListedHead {
   Time changed;
   uint64_t length = 0;
   std::string content_md5;
-  Blob blob;       // type, http but for the MD5, metadata where shown, and other_fields()
-  Decoded http;    // blob.http
+  Blob blob;     // type, http but for the MD5, metadata where shown, node_id, and most of the rest
+  Decoded http;  // blob.http
   Decoded others;  // the other fields
   // Stands for a deleted blob of which there are versions; this is the last of them.
   bool versions_only = false;
@@ -88,6 +94,10 @@ class EntryWriter {
   void write(std::string_view name, const ListedHead& head);
   void write_uncommitted(std::string_view name);
   void write_prefix(std::string_view prefix);
+  // A directory, folded like a prefix: its name has the delimiter at its end.
+  void write_directory(std::string_view name, const ListedHead& head);
+  // A path that was deleted and can be restored under this id.
+  void write_deleted(std::string_view name, uint64_t deletion_id, const ListedHead& head);
 
  private:
   // What was written of the last blob, before and behind its MD5: most blobs have the same.
@@ -100,6 +110,8 @@ class EntryWriter {
     uint64_t number;
     BlobType type;
     bool is_base;
+    std::string before_etag;
+    std::string before_length;
     std::string written;
   };
   // Blobs listed together were often made within a few seconds.

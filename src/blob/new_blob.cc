@@ -2,6 +2,7 @@
 
 #include "auth/authorize.h"
 #include "base/bytes.h"
+#include "blob/admission.h"
 #include "wire/date.h"
 #include "wire/version.h"
 
@@ -138,7 +139,7 @@ wire::Result<void> check_overwrite(const Call& call, const std::optional<Blob>& 
 Task<wire::Result<void>> replace_blob(Call& call, Change& change, BlobType type,
                                       const NewBlob& fresh) {
   if (auto allowed = check_overwrite(call, change.blob, type); !allowed) co_return allowed.error();
-  auto dropped = co_await drop_blocks(call, change.place.space, change.commit);
+  auto dropped = co_await drop_blocks(call, change.place, change.commit);
   if (!dropped) co_return dropped.error();
   change.blob = make_blob(call, type, fresh, change.blob);
   co_return wire::Result<void>();
@@ -146,14 +147,18 @@ Task<wire::Result<void>> replace_blob(Call& call, Change& change, BlobType type,
 
 Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
   if (auto base = require_base(call); !base) co_return base.error();
-  auto container = co_await load_container(call);
-  if (!container) co_return container.error();
-  auto loaded = co_await service::load<Blob>(call, head_key(call, container->space));
+  auto place = co_await find_place(call, parents_of(checks.rules));
+  if (!place) co_return place.error();
+  auto loaded = co_await service::load<Blob>(call, head_key(*place));
   if (!loaded) co_return loaded.error();
   if (loaded->value && !is_visible(*loaded->value, call.now)) loaded->value.reset();
+  if (const Way* way = place->way(); way != nullptr) {
+    auto admitted = admit(call, *way, loaded->value ? &*loaded->value : nullptr);
+    if (!admitted) co_return admitted.error();
+  }
   if (!loaded->value && checks.lease_id) {
     store::Commit none;
-    auto uncommitted = co_await find_uncommitted(call, container->space, none);
+    auto uncommitted = co_await find_uncommitted(call, *place, none);
     if (!uncommitted) co_return uncommitted.error();
     if (*uncommitted) co_return check_uncommitted(call, checks, **uncommitted);
   }

@@ -11,25 +11,35 @@ namespace kyanite::blob {
 using auth::Level;
 using auth::Need;
 using auth::PublicAccess;
+using auth::Role;
+using auth::posix::Act;
 using service::Operation;
 
 namespace {
 
-// Who may do what, by the letters of account and service SAS.
-constexpr Need account_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
+// Who may do what: by the letters of account and service SAS, by role, and by access control of
+// paths.
+constexpr Need account_read{
+    .resource_type = 's', .account_sas = "r", .service_sas = "", .role = Role::kReader};
 constexpr Need account_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
-constexpr Need account_list{.resource_type = 's', .account_sas = "l", .service_sas = ""};
+constexpr Need account_list{
+    .resource_type = 's', .account_sas = "l", .service_sas = "", .role = Role::kReader};
 constexpr Need account_facts{.resource_type = "sco",
                              .account_sas = "rwdlacup",
                              .service_sas = "rwdlac",
-                             .reaches_former = true};
-constexpr Need delegation{
-    .resource_type = 's', .account_sas = "", .service_sas = "", .bearer_only = true};
+                             .reaches_former = true,
+                             .role = Role::kReader};
+constexpr Need delegation{.resource_type = 's',
+                          .account_sas = "",
+                          .service_sas = "",
+                          .bearer_only = true,
+                          .role = Role::kReader};
 constexpr Need container_create{.resource_type = 'c', .account_sas = "cw", .service_sas = ""};
 constexpr Need container_read{.resource_type = 'c',
                               .account_sas = "r",
                               .service_sas = "",
-                              .anonymous = PublicAccess::kContainer};
+                              .anonymous = PublicAccess::kContainer,
+                              .role = Role::kReader};
 constexpr Need container_write{.resource_type = 'c', .account_sas = "w", .service_sas = ""};
 constexpr Need container_break{.resource_type = 'c', .account_sas = "wd", .service_sas = ""};
 constexpr Need container_delete{.resource_type = 'c', .account_sas = "d", .service_sas = ""};
@@ -39,59 +49,78 @@ constexpr Need container_list{.resource_type = 'c',
                               .account_sas = "l",
                               .service_sas = "l",
                               .anonymous = PublicAccess::kContainer,
-                              .by_prefix = true};
-constexpr Need container_filter{.resource_type = 'c', .account_sas = "f", .service_sas = "f"};
+                              .by_prefix = true,
+                              .role = Role::kReader,
+                              .act = Act::kListDirectory};
+constexpr Need container_filter{
+    .resource_type = 'c', .account_sas = "f", .service_sas = "f", .role = Role::kReader};
 // The reference has it among the operations on objects.
-constexpr Need service_filter{.resource_type = 'o', .account_sas = "f", .service_sas = ""};
+constexpr Need service_filter{
+    .resource_type = 'o', .account_sas = "f", .service_sas = "", .role = Role::kReader};
 // Each part of a batch is authorized by itself.
 constexpr Need service_batch{
-    .resource_type = 's', .account_sas = "rwdxlacuptfi", .service_sas = ""};
-constexpr Need container_batch{
-    .resource_type = 'c', .account_sas = "rwdxlacuptfi", .service_sas = "racwdxltmeopfiy"};
+    .resource_type = 's', .account_sas = "rwdxlacuptfi", .service_sas = "", .role = Role::kNone};
+constexpr Need container_batch{.resource_type = 'c',
+                               .account_sas = "rwdxlacuptfi",
+                               .service_sas = "racwdxltmeopfiy",
+                               .role = Role::kNone};
 constexpr Need blob_read{.resource_type = 'o',
                          .account_sas = "r",
                          .service_sas = "r",
                          .anonymous = PublicAccess::kBlob,
-                         .reaches_former = true};
-constexpr Need blob_create{.resource_type = 'o', .account_sas = "cw", .service_sas = "cw"};
-constexpr Need blob_write{.resource_type = 'o', .account_sas = "w", .service_sas = "w"};
-constexpr Need blob_append{.resource_type = 'o', .account_sas = "aw", .service_sas = "aw"};
-constexpr Need blob_break{.resource_type = 'o', .account_sas = "wd", .service_sas = "wd"};
+                         .reaches_former = true,
+                         .role = Role::kReader,
+                         .act = Act::kReadFile};
+constexpr Need blob_look{.resource_type = 'o',
+                         .account_sas = "r",
+                         .service_sas = "r",
+                         .anonymous = PublicAccess::kBlob,
+                         .reaches_former = true,
+                         .role = Role::kReader,
+                         .act = Act::kLook};
+constexpr Need blob_create{
+    .resource_type = 'o', .account_sas = "cw", .service_sas = "cw", .act = Act::kCreate};
+constexpr Need blob_snapshot{
+    .resource_type = 'o', .account_sas = "cw", .service_sas = "cw", .act = Act::kWriteFile};
+constexpr Need blob_write{
+    .resource_type = 'o', .account_sas = "w", .service_sas = "w", .act = Act::kWriteFile};
+// Blocks are how a blob is made or made anew.
+constexpr Need blob_stage{
+    .resource_type = 'o', .account_sas = "w", .service_sas = "w", .act = Act::kCreate};
+constexpr Need blob_append{
+    .resource_type = 'o', .account_sas = "aw", .service_sas = "aw", .act = Act::kWriteFile};
+constexpr Need blob_break{
+    .resource_type = 'o', .account_sas = "wd", .service_sas = "wd", .act = Act::kWriteFile};
 // Which of the letters it takes depends on what is deleted: delete_blob.cc looks again.
-constexpr Need blob_delete{
-    .resource_type = 'o', .account_sas = "dxy", .service_sas = "dxy", .reaches_former = true};
-constexpr Need blob_tier{
-    .resource_type = 'o', .account_sas = "w", .service_sas = "w", .reaches_former = true};
-constexpr Need blob_query{
-    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .reaches_former = true};
+constexpr Need blob_delete{.resource_type = 'o',
+                           .account_sas = "dxy",
+                           .service_sas = "dxy",
+                           .reaches_former = true,
+                           .act = Act::kDelete};
+constexpr Need blob_tier{.resource_type = 'o',
+                         .account_sas = "w",
+                         .service_sas = "w",
+                         .reaches_former = true,
+                         .act = Act::kWriteFile};
+constexpr Need blob_query{.resource_type = 'o',
+                          .account_sas = "r",
+                          .service_sas = "r",
+                          .reaches_former = true,
+                          .role = Role::kReader,
+                          .act = Act::kReadFile};
+constexpr Need blob_tags_read{.resource_type = 'o',
+                              .account_sas = "t",
+                              .service_sas = "t",
+                              .reaches_former = true,
+                              .role = Role::kReader};
 constexpr Need blob_tags{
     .resource_type = 'o', .account_sas = "t", .service_sas = "t", .reaches_former = true};
 constexpr Need blob_immutability{
     .resource_type = 'o', .account_sas = "i", .service_sas = "i", .reaches_former = true};
-// Whoever may do anything here at all is told by name what is not offered.
-constexpr Need data_lake{
-    .resource_type = "sco", .account_sas = "rwdxylacuptfi", .service_sas = "racwdxyltfmeopi"};
 
 // Rows are tried in order; of rows that differ in headers the most particular comes first.
 // clang-format off
 constexpr Operation kOperations[] = {
-    // Data Lake Storage, which comes to the same port and is not offered. What tells it apart is in the query, the method or
-    // a header; without these rows some of it would be taken for an operation on a blob.
-    {"Data Lake: Filesystem - List", "Service_ListFileSystems", "GET", Level::kService, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Filesystem - Create", "FileSystem_Create", "PUT", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Filesystem - Set Properties", "FileSystem_SetProperties", "PATCH", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Filesystem - Get Properties", "FileSystem_GetProperties", "HEAD", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Filesystem - Delete", "FileSystem_Delete", "DELETE", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Path - List", "FileSystem_ListPaths", "GET", Level::kContainer, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Path - Update (root)", "Path_UpdateRoot", "PATCH", Level::kContainer, "", "", {}, data_lake, nullptr, {"action", ""}},
-    {"Data Lake: Path - Get Properties (root)", "Path_GetRootProperties", "HEAD", Level::kContainer, "", "", {}, data_lake, nullptr, {"action", ""}},
-    {"Data Lake: Path - Create", "Path_Create", "PUT", Level::kObject, "", "", {}, data_lake, nullptr, {"resource", ""}},
-    {"Data Lake: Path - Rename", "Path_Rename", "PUT", Level::kObject, "", "", {{"x-ms-rename-source", ""}}, data_lake},
-    {"Data Lake: Path - Update", "Path_Update", "PATCH", Level::kObject, "", "", {}, data_lake},
-    {"Data Lake: Path - Lease", "Path_Lease", "POST", Level::kObject, "", "", {{"x-ms-lease-action", ""}}, data_lake},
-    {"Data Lake: Path - Get Properties", "Path_GetProperties", "HEAD", Level::kObject, "", "", {}, data_lake, nullptr, {"action", ""}},
-    {"Data Lake: Path - Delete", "Path_Delete", "DELETE", Level::kObject, "", "", {}, data_lake, nullptr, {"recursive", ""}},
-
     // The service.
     {"List Containers", "Service_ListContainersSegment", "GET", Level::kService, "", "list", {}, account_list, list_containers},
     {"Get Blob Service Properties", "Service_GetProperties", "GET", Level::kService, "service", "properties", {}, account_read, account::get_service_properties},
@@ -127,22 +156,22 @@ constexpr Operation kOperations[] = {
 
     // Blobs of every type.
     {"Get Blob", "Blob_Download", "GET", Level::kObject, "", "", {}, blob_read, get_blob},
-    {"Get Blob Properties", "Blob_GetProperties", "HEAD", Level::kObject, "", "", {}, blob_read, get_blob_properties},
-    {"Get Blob Metadata", "Blob_GetMetadata", "GET", Level::kObject, "", "metadata", {}, blob_read, get_blob_metadata},
-    {"Get Blob Metadata", "Blob_GetMetadataWithHead", "HEAD", Level::kObject, "", "metadata", {}, blob_read, get_blob_metadata},
+    {"Get Blob Properties", "Blob_GetProperties", "HEAD", Level::kObject, "", "", {}, blob_look, get_blob_properties},
+    {"Get Blob Metadata", "Blob_GetMetadata", "GET", Level::kObject, "", "metadata", {}, blob_look, get_blob_metadata},
+    {"Get Blob Metadata", "Blob_GetMetadataWithHead", "HEAD", Level::kObject, "", "metadata", {}, blob_look, get_blob_metadata},
     {"Set Blob Properties", "Blob_SetHttpHeaders", "PUT", Level::kObject, "", "properties", {}, blob_write, set_blob_properties},
     {"Set Blob Metadata", "Blob_SetMetadata", "PUT", Level::kObject, "", "metadata", {}, blob_write, set_blob_metadata},
     {"Lease Blob (break)", "Blob_BreakLease", "PUT", Level::kObject, "", "lease", {{"x-ms-lease-action", "break"}}, blob_break, lease_blob},
     {"Lease Blob", "Blob_Lease", "PUT", Level::kObject, "", "lease", {}, blob_write, lease_blob},
     {"Delete Blob", "Blob_Delete", "DELETE", Level::kObject, "", "", {}, blob_delete, delete_blob},
-    {"Undelete Blob", "Blob_Undelete", "PUT", Level::kObject, "", "undelete", {}, blob_write, undelete_blob},
+    {"Undelete Blob", "Blob_Undelete", "PUT", Level::kObject, "", "undelete", {}, blob_stage, undelete_blob},
     {"Set Blob Expiry", "Blob_SetExpiry", "PUT", Level::kObject, "", "expiry", {}, blob_write, set_blob_expiry},
     {"Set Blob Immutability Policy", "Blob_SetImmutabilityPolicy", "PUT", Level::kObject, "", "immutabilityPolicies", {}, blob_immutability, set_blob_immutability_policy},
     {"Delete Blob Immutability Policy", "Blob_DeleteImmutabilityPolicy", "DELETE", Level::kObject, "", "immutabilityPolicies", {}, blob_immutability, delete_blob_immutability_policy},
     {"Set Blob Legal Hold", "Blob_SetLegalHold", "PUT", Level::kObject, "", "legalhold", {}, blob_immutability, set_blob_legal_hold},
-    {"Snapshot Blob", "Blob_CreateSnapshot", "PUT", Level::kObject, "", "snapshot", {}, blob_create, snapshot_blob},
+    {"Snapshot Blob", "Blob_CreateSnapshot", "PUT", Level::kObject, "", "snapshot", {}, blob_snapshot, snapshot_blob},
     {"Set Blob Tier", "Blob_SetTier", "PUT", Level::kObject, "", "tier", {}, blob_tier, set_blob_tier},
-    {"Get Blob Tags", "Blob_GetTags", "GET", Level::kObject, "", "tags", {}, blob_tags, get_blob_tags},
+    {"Get Blob Tags", "Blob_GetTags", "GET", Level::kObject, "", "tags", {}, blob_tags_read, get_blob_tags},
     {"Set Blob Tags", "Blob_SetTags", "PUT", Level::kObject, "", "tags", {}, blob_tags, set_blob_tags},
     {"Query Blob Contents", "Blob_Query", "POST", Level::kObject, "", "query", {}, blob_query, query_blob_contents},
     {"Get Account Information", "Blob_GetAccountInfo", "GET", Level::kObject, "account", "properties", {}, account_facts, get_account_information},
@@ -150,9 +179,9 @@ constexpr Operation kOperations[] = {
     {"Abort Copy Blob", "Blob_AbortCopyFromURL", "PUT", Level::kObject, "", "copy", {}, blob_write, abort_copy_blob},
 
     // Block blobs.
-    {"Put Block From URL", "BlockBlob_StageBlockFromURL", "PUT", Level::kObject, "", "block", {{"x-ms-copy-source", ""}}, blob_write, put_block_from_url},
-    {"Put Block", "BlockBlob_StageBlock", "PUT", Level::kObject, "", "block", {}, blob_write, put_block},
-    {"Put Block List", "BlockBlob_CommitBlockList", "PUT", Level::kObject, "", "blocklist", {}, blob_write, put_block_list},
+    {"Put Block From URL", "BlockBlob_StageBlockFromURL", "PUT", Level::kObject, "", "block", {{"x-ms-copy-source", ""}}, blob_stage, put_block_from_url},
+    {"Put Block", "BlockBlob_StageBlock", "PUT", Level::kObject, "", "block", {}, blob_stage, put_block},
+    {"Put Block List", "BlockBlob_CommitBlockList", "PUT", Level::kObject, "", "blocklist", {}, blob_stage, put_block_list},
     {"Get Block List", "BlockBlob_GetBlockList", "GET", Level::kObject, "", "blocklist", {}, blob_read, get_block_list},
 
     // Append blobs.

@@ -104,17 +104,10 @@ constexpr std::string_view kUnspecified[] = {
     "Blob_GetMetadata",      "Blob_GetMetadataWithHead",      "Service_SubmitBatchByPath",
 };
 
-// Rows of Data Lake Storage, which has a specification of its own.
-bool is_data_lake(const service::Operation& operation) {
-  return operation.name.starts_with("Data Lake: ");
-}
-
 TEST(BlobOperations, EveryOperationOfTheProtocolHasARow) {
   std::set<std::string_view> rows;
-  for (const auto& operation : operations()) {
-    if (is_data_lake(operation)) continue;
+  for (const auto& operation : operations())
     EXPECT_TRUE(rows.insert(operation.id).second) << operation.id << " twice";
-  }
   std::set<std::string_view> known(std::begin(kUnspecified), std::end(kUnspecified));
   for (const auto& specified : kSpecified) {
     const auto row = specified.row.empty() ? specified.id : specified.row;
@@ -147,55 +140,6 @@ TEST(BlobOperations, EveryRowIsReachedByItsOwnRequest) {
   }
 }
 
-// As the clients of Data Lake Storage send it; without these rows a file would be deleted as a
-// blob, a filesystem be looked for in the root container.
-TEST(BlobOperations, DataLakeIsToldApartAndAnsweredByName) {
-  using auth::Level;
-  const struct {
-    const char* method;
-    Level level;
-    const char* query;
-    const char* header;
-    const char* name;  // "": not one of Data Lake
-  } cases[] = {
-      {"GET", Level::kService, "resource=account", "", "Filesystem - List"},
-      {"PUT", Level::kContainer, "resource=filesystem", "", "Filesystem - Create"},
-      {"PATCH", Level::kContainer, "resource=filesystem", "", "Filesystem - Set Properties"},
-      {"HEAD", Level::kContainer, "resource=filesystem", "", "Filesystem - Get Properties"},
-      {"DELETE", Level::kContainer, "resource=filesystem", "", "Filesystem - Delete"},
-      {"GET", Level::kContainer, "resource=filesystem&recursive=true", "", "Path - List"},
-      {"PATCH", Level::kContainer, "action=setAccessControl", "", "Path - Update (root)"},
-      {"HEAD", Level::kContainer, "action=getStatus", "", "Path - Get Properties (root)"},
-      {"PUT", Level::kObject, "resource=file", "", "Path - Create"},
-      {"PUT", Level::kObject, "resource=directory", "", "Path - Create"},
-      {"PUT", Level::kObject, "mode=legacy", "x-ms-rename-source", "Path - Rename"},
-      {"PATCH", Level::kObject, "action=append&position=0", "", "Path - Update"},
-      {"PATCH", Level::kObject, "", "", "Path - Update"},
-      {"POST", Level::kObject, "", "x-ms-lease-action", "Path - Lease"},
-      {"HEAD", Level::kObject, "action=getAccessControl", "", "Path - Get Properties"},
-      {"DELETE", Level::kObject, "recursive=true", "", "Path - Delete"},
-      {"DELETE", Level::kObject, "", "", ""},
-      {"HEAD", Level::kObject, "", "", ""},
-      {"GET", Level::kObject, "", "", ""},
-      {"PUT", Level::kObject, "", "x-ms-copy-source", ""},
-      {"PUT", Level::kObject, "comp=lease", "x-ms-lease-action", ""},
-      {"PUT", Level::kContainer, "restype=container", "", ""},
-  };
-  for (const auto& given : cases) {
-    http::Request request;
-    request.method = given.method;
-    if (*given.header != 0) request.headers.add(given.header, "any");
-    const auto query = wire::Query::parse(given.query);
-    ASSERT_TRUE(query);
-    const auto found = service::route(operations(), request, *query, given.level);
-    ASSERT_TRUE(found.ok()) << given.method << " " << given.query;
-    EXPECT_EQ(is_data_lake(**found), *given.name != 0) << (*found)->name;
-    if (*given.name == 0) continue;
-    EXPECT_EQ((*found)->name, "Data Lake: " + std::string(given.name));
-    EXPECT_EQ((*found)->run, nullptr);
-  }
-}
-
 // Reads must be within reach of a SAS that grants reading, and no SAS may reach an ACL.
 TEST(BlobOperations, NeedsFitWhatTheOperationDoes) {
   for (const auto& operation : operations()) {
@@ -208,7 +152,7 @@ TEST(BlobOperations, NeedsFitWhatTheOperationDoes) {
     if (operation.need.anonymous != auth::PublicAccess::kNone) {
       EXPECT_TRUE(operation.reads());
     }
-    if (!operation.reads() && operation.comp != "batch" && !is_data_lake(operation)) {
+    if (!operation.reads() && operation.comp != "batch") {
       EXPECT_FALSE(operation.need.account_sas.has('r'));
       EXPECT_FALSE(operation.need.service_sas.has('r'));
     }

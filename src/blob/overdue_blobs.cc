@@ -7,6 +7,7 @@
 
 #include "blob/blob.h"
 #include "blob/blocks.h"
+#include "blob/dead_trees.h"
 #include "blob/tag_entry.h"
 #include "jobs/walk.h"
 #include "lifetime/directory.h"
@@ -31,7 +32,9 @@ struct Overdue {
 constexpr size_t kMarksTogether = 100;
 constexpr int64_t kRestSeconds = 600;
 
-bool is_due(const Blob& blob, Time now) {
+bool is_due(const store::Key& key, const Blob& blob, Time now) {
+  // Where there are directories, snapshots go with their file.
+  if (blob.node && key.family() == kHeads && !key.row().empty()) return false;
   return (blob.deleted.set() && blob.removal <= now) || (blob.expires.set() && blob.expires <= now);
 }
 
@@ -41,19 +44,20 @@ store::Result<void> judge(const store::View::Cursor& cursor, Time now, Overdue& 
   auto record = cursor.record();
   if (!record) return record.error();
   auto key = store::Key::from_bytes(std::string(cursor.key()));
-  if (key.family() == kHeads) {
+  if (key.family() == kHeads || key.family() == kDeletedPaths) {
     auto blob = store::decode<Blob>((*record)->value);
     if (!blob) return store::Error::kCorrupt;
-    if (is_due(*blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
+    if (is_due(key, *blob, now)) due.push_back({std::move(key), *record, std::move(*blob)});
   } else if (key.family() == kTagChanges) {
     const auto change = store::decode<TagChange>((*record)->value);
     if (!change) return store::Error::kCorrupt;
     if (after_seconds(change->announced, kTagChangeLifeSeconds) <= now)
       due.push_back({std::move(key), *record, {}});
-  } else if (key.row() == kBlocksMark) {
+  } else if (key.family() == kBlocks && key.row() == kBlocksMark) {
     found.marks.push_back(std::move(key));
   } else {
-    if (!found.marks.empty() && found.marks.back().same_partition(key)) found.marks.pop_back();
+    if (key.family() == kBlocks && !found.marks.empty() && found.marks.back().same_partition(key))
+      found.marks.pop_back();
     const auto block = store::decode<Block>((*record)->value);
     if (!block) return store::Error::kCorrupt;
     if (after_seconds(block->staged, kUncommittedLifeSeconds) <= now)
@@ -107,11 +111,14 @@ Task<store::Result<void>> remove_marks(jobs::Step& step, const std::vector<store
 }
 
 Task<store::Result<void>> remove_due(jobs::Step& step, const Due& due) {
-  const std::string blob_name = due.key.partition();
-  const content::Place place{due.key.space(), blob_name};
   store::Commit commit;
   commit.expect(due.key, due.record);
-  if (due.blob) {
+  if (due.blob && due.blob->node) {
+    commit.remove(due.key);
+    bury_tree(due.key.space(), due.blob->node_id, step.now(), commit);
+  } else if (due.blob) {
+    const std::string named = due.key.partition();
+    const Place place(due.key.space(), named, *due.blob);
     std::vector<Head> heads;
     heads.push_back({std::string(due.key.row()), due.record, *due.blob});
     if (auto removed = co_await remove_heads(step.store(), place, heads, commit); !removed)
@@ -136,7 +143,7 @@ Task<store::Result<bool>> remove_overdue(jobs::Step& step, std::string, store::S
   };
   // In the order of their keys; a portion may end in any of the families.
   std::vector<store::Range> ranges;
-  for (const store::Family family : {kBlocks, kHeads, kTagChanges})
+  for (const store::Family family : {kAppended, kBlocks, kHeads, kDeletedPaths, kTagChanges})
     ranges.push_back(store::Range::family(space, family));
   std::string next = key;
   auto at_end = co_await jobs::walk(step, std::move(ranges), next, see);
@@ -151,6 +158,12 @@ Task<store::Result<bool>> remove_overdue(jobs::Step& step, std::string, store::S
 }
 
 }  // namespace
+
+jobs::Job remove_overdue_paths_job() {
+  return {"overdue-paths", kRestSeconds, {}, [](jobs::Step& step) {
+            return remove_overdue(step, {}, lake_space(step.account()), step.cursor);
+          }};
+}
 
 jobs::Job remove_overdue_job() {
   return {"overdue-blobs", kRestSeconds, {}, [](jobs::Step& step) {

@@ -9,5 +9,7 @@ namespace kyanite::blob {
 
 // The job that removes them.
 jobs::Job remove_overdue_job();
+// The same where there are directories.
+jobs::Job remove_overdue_paths_job();
 
 }  // namespace kyanite::blob

@@ -46,7 +46,7 @@ Outcome put_blob(Call& call) {
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     auto replaced = co_await replace_blob(call, change, BlobType::kBlock, *fresh);
     if (!replaced) co_return replaced.error();
-    change.blob->content = content::put(change.commit, change.place, uploaded->pieces);
+    change.blob->content = content::put(change.commit, change.place.content(), uploaded->pieces);
     change.blob->key_sha256 = key_sha256(checks->key);
     co_return wire::Result<void>();
   };

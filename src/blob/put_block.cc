@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/bytes.h"
+#include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/handlers.h"
@@ -46,13 +47,12 @@ bool is_counting(std::string_view id) {
   return std::hash<std::string_view>()(id) % kCountEvery == 0;
 }
 
-Task<wire::Result<void>> check_block_count(Call& call, store::SpaceId space) {
+Task<wire::Result<void>> check_block_count(Call& call, const Place& place) {
   uint64_t count = 0;
   const store::See see = [&](const store::View::Cursor&) -> store::Result<bool> {
     return ++count <= kMaxUncommittedBlocks;
   };
-  auto counted = co_await store::scan(
-      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
+  auto counted = co_await store::scan(call.store(), block_rows(place), see, call.deadline);
   if (!counted) co_return service::storage_error(counted.error());
   // The mark is one of them.
   if (count > kMaxUncommittedBlocks) {
@@ -65,13 +65,13 @@ Task<wire::Result<void>> check_block_count(Call& call, store::SpaceId space) {
 // Whether a mark that stands for ids of another length may be replaced: not while there are such
 // blocks, which is an error. False: look at it again. It is spent first, as blocks of its length
 // may be staged at this moment.
-Task<wire::Result<bool>> free_mark(Call& call, store::SpaceId space,
+Task<wire::Result<bool>> free_mark(Call& call, const Place& place,
                                    const service::Loaded<BlocksMark>& mark) {
-  auto any = co_await has_blocks(call, space);
+  auto any = co_await has_blocks(call, place);
   if (!any) co_return any.error();
   if (*any) co_return wire::Error(Code::kInvalidBlobOrBlock);
   if (mark.value->spent != 0) co_return true;
-  const auto key = block_key(space, call.target.object, kBlocksMark);
+  const auto key = block_key(place, kBlocksMark);
   store::Commit commit;
   commit.expect(key, mark.record);
   commit.put(key, spent_mark(mark.value->id_bytes));
@@ -85,23 +85,25 @@ Task<wire::Result<bool>> free_mark(Call& call, store::SpaceId space,
 
 Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std::string& id,
                                      const content::Pieces& pieces) {
-  const auto mark_key = [&](store::SpaceId space) {
-    return block_key(space, call.target.object, kBlocksMark);
-  };
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     store::Commit& commit = attempt.commit;
-    auto container = co_await load_container(call);
-    if (!container) co_return container.error();
-    const auto space = container->space;
-    auto head = co_await service::load<Blob>(call, head_key(call, space));
+    auto place = co_await find_place(call, Parents::kMade);
+    if (!place) co_return place.error();
+    const auto mark_key = block_key(*place, kBlocksMark);
+    auto head = co_await service::load<Blob>(call, head_key(*place));
     if (!head) co_return head.error();
     if (head->value && !is_visible(*head->value, call.now)) head->value.reset();
-    auto mark = co_await service::load<BlocksMark>(call, mark_key(space));
+    auto mark = co_await service::load<BlocksMark>(call, mark_key);
     if (!mark) co_return mark.error();
-    commit.expect(head_key(call, space), head->record);
+    commit.expect(head_key(*place), head->record);
+    if (const Way* way = place->way(); way != nullptr) {
+      auto admitted = admit(call, *way, head->value ? &*head->value : nullptr);
+      if (!admitted) co_return admitted.error();
+      guard(*way, true, commit);
+    }
     std::optional<Uncommitted> leased;
     if (!head->value && mark->value && !mark->value->lease.id.empty()) {
-      auto found = co_await find_uncommitted(call, space, commit);
+      auto found = co_await find_uncommitted(call, *place, commit);
       if (!found) co_return found.error();
       leased = std::move(*found);
     }
@@ -111,19 +113,19 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);
     if (mark->value && mark->value->id_bytes != id.size()) {
-      auto free = co_await free_mark(call, space, *mark);
+      auto free = co_await free_mark(call, *place, *mark);
       if (!free) co_return free.error();
       if (!*free) co_return service::decide_again();
     }
     if (is_counting(id)) {
-      if (auto few = co_await check_block_count(call, space); !few) co_return few.error();
+      if (auto few = co_await check_block_count(call, *place); !few) co_return few.error();
     }
 
-    commit.expect(mark_key(space), mark->record);
+    commit.expect(mark_key, mark->record);
     if (!mark->value || mark->value->spent != 0)
-      commit.put(mark_key(space), service::to_record(BlocksMark{id.size()}));
+      commit.put(mark_key, service::to_record(BlocksMark{id.size()}));
     const Block block{call.now, content::length_of(pieces), {}, key_sha256(checks.key)};
-    commit.put(block_key(space, call.target.object, id), to_record(block, pieces));
+    commit.put(block_key(*place, id), to_record(block, pieces));
     co_return wire::Result<void>();
   };
   co_return co_await store::transact(call, decide);

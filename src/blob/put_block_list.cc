@@ -69,8 +69,7 @@ using Parts = std::map<std::string, Part, std::less<>>;
 
 // The uncommitted blocks. All of them go with the commit, guarded: one that is uploaded again
 // meanwhile must not be lost.
-Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
-                                           store::Commit& commit) {
+Task<wire::Result<Parts>> take_uncommitted(Call& call, const Place& place, store::Commit& commit) {
   Parts parts;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     auto record = cursor.record();
@@ -90,8 +89,7 @@ Task<wire::Result<Parts>> take_uncommitted(Call& call, store::SpaceId space,
     commit.put(std::move(key), std::move(left));
     return true;
   };
-  auto listed = co_await store::scan(
-      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
+  auto listed = co_await store::scan(call.store(), block_rows(place), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return std::move(parts);
 }
@@ -104,11 +102,10 @@ struct Committed {
 
 Task<wire::Result<Committed>> load_committed(Call& call, const Change& change) {
   const Blob& blob = *change.blob;
-  const content::Place& place = change.place;
+  const content::Place place = change.place.content();
   Committed committed;
   if (blob.committed_blocks == 0) co_return committed;
-  auto list = co_await service::load<BlockList>(
-      call, block_list_key(place.space, place.partition, blob.content.id));
+  auto list = co_await service::load<BlockList>(call, block_list_key(place, blob.content.id));
   if (!list) co_return list.error();
   const store::Guard head = change.head();
   auto pieces =
@@ -209,7 +206,7 @@ Outcome put_block_list(Call& call) {
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     if (auto allowed = check_overwrite(call, change.blob, BlobType::kBlock); !allowed)
       co_return allowed.error();
-    auto uncommitted = co_await take_uncommitted(call, change.place.space, change.commit);
+    auto uncommitted = co_await take_uncommitted(call, change.place, change.commit);
     if (!uncommitted) co_return uncommitted.error();
     Committed committed;
     if (change.blob && needs_committed(*wanted, *uncommitted)) {
@@ -217,7 +214,7 @@ Outcome put_block_list(Call& call) {
       if (!loaded) co_return loaded.error();
       committed = std::move(*loaded);
     }
-    content::Builder builder(change.commit, change.place);
+    content::Builder builder(change.commit, change.place.content());
     auto list = assemble(*wanted, committed, *uncommitted, checks->key, builder);
     if (!list) co_return list.error();
     Blob& blob = change.blob.emplace(make_blob(call, BlobType::kBlock, *fresh, change.blob));
@@ -225,8 +222,8 @@ Outcome put_block_list(Call& call) {
     blob.committed_blocks = list->blocks.size();
     blob.key_sha256 = key_sha256(checks->key);
     if (blob.committed_blocks > 0) {
-      const auto& [space, name] = change.place;
-      change.commit.put(block_list_key(space, name, blob.content.id), service::to_record(*list));
+      const auto list_key = block_list_key(change.place.content(), blob.content.id);
+      change.commit.put(list_key, service::to_record(*list));
     }
     co_return wire::Result<void>();
   };

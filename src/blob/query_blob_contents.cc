@@ -122,8 +122,8 @@ Outcome try_query(Call& call, const QueryRequest& request) {
   if (!query) co_return refused(query.error());
   Budget::Part turn(running(), call.request.peer, call.target.account);
   if (!turn.resize(1)) co_return wire::Error(Code::kServerBusy);
-  const content::Place place{found->space, call.target.object};
-  const store::Guard head{head_key(call, found->space, found->row), found->record};
+  const content::Place place = found->place.content();
+  const store::Guard head{head_key(found->place, found->row), found->record};
   auto reader = co_await content::Reader::open(call.store(), place, blob.content, 0,
                                                blob.content.length, head, cipher_of(found->key));
   if (!reader) co_return service::storage_error(reader.error());

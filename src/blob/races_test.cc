@@ -113,6 +113,25 @@ TEST(BlobRaces, BlocksStagedMeanwhileKeepTheirMark) {
   EXPECT_EQ(seen, (std::set<std::string>{" ", " b "}));
 }
 
+TEST(BlobRaces, ALeaseOfBlocksStagedMeanwhileIsNotLost) {
+  const Request lease{"PUT",
+                      "box/blob",
+                      "comp=lease",
+                      {{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}}};
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 10 * kSeeds; ++seed) {
+    Race race;
+    const auto outcomes = race.run(seed, {TestService::put("box/blob"), put_block("a"), lease});
+    if (outcomes[2] != "201") continue;
+    seen.insert(outcomes[0]);
+    const Answer after = race.blobs.send({"HEAD", "box/blob"});
+    if (outcomes[0] == "201") {
+      EXPECT_EQ(after.header("x-ms-lease-state"), "leased") << "seed " << seed;
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"201", "412 LeaseIdMissing"}));
+}
+
 TEST(BlobRaces, TheMarkGoesWithTheLastBlock) {
   const Request list{"GET", "box", "restype=container&comp=list&include=uncommittedblobs"};
   const auto is_listed = [&](Race& race) {
@@ -250,7 +269,8 @@ TEST(BlobRaces, ThePlaceOfWhatIsKeptIsSoughtNoLongerThanTheRequestMayTake) {
   Race race(true);
   service::TestCall late(race.blobs.around);
   late.call.deadline = Deadline(race.blobs.around.clock, 0);
-  const auto sought = RunLoop::run(free_instant(late.call, 1, version_row, late.call.now));
+  const auto sought =
+      RunLoop::run(free_instant(late.call, Place(1, "blob"), version_row, late.call.now));
   ASSERT_FALSE(sought.ok());
   EXPECT_EQ(sought.error().code, wire::Code::kOperationTimedOut);
 }

@@ -45,6 +45,10 @@ std::string_view name(Tier tier) {
   return "";
 }
 
+std::string_view resource_type(const Blob& blob) {
+  return blob.is_directory() ? "directory" : "file";
+}
+
 bool is_rehydrated(const Blob& blob, Time now) {
   return blob.rehydrate_to != Tier::kInferred && blob.rehydrated <= now;
 }

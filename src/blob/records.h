@@ -9,6 +9,7 @@
 
 #include "account/access_policies.h"
 #include "auth/caller.h"
+#include "auth/posix_acl.h"
 #include "base/clock.h"
 #include "content/cleared.h"
 #include "content/content.h"
@@ -20,12 +21,18 @@
 
 namespace kyanite::blob {
 
-// Families of a container's space. The partition is the blob's name everywhere; content leaves are
-// content::kContentFamily.
+// Families of a container's space; blob/place.h says which partitions a blob has. Content leaves
+// are content::kContentFamily.
 inline constexpr store::Family kHeads = 'H';   // row: see head_row()
 inline constexpr store::Family kBlocks = 'B';  // row: block id, decoded. Uncommitted blocks.
 inline constexpr store::Family kBlockLists =
     'L';  // row: content id. Ids and sizes of the committed blocks.
+inline constexpr store::Family kAppended =
+    'A';  // row: draft, position. Bytes that wait to be flushed: datalake/drafts.h.
+inline constexpr store::Family kDeletedPaths =
+    'K';  // row: when it was deleted. Paths that can be restored: blob/deleted_paths.h.
+inline constexpr store::Family kDeadTrees =
+    'R';  // row: empty. Files and directories that are gone and not cleared: blob/dead_trees.h.
 inline constexpr store::Family kTagChanges =
     'T';  // row: request id. Tags that a blob is about to get: blob/tag_entry.h.
 
@@ -37,6 +44,10 @@ struct Container {
   headers::StoredLease lease;
   auth::PublicAccess public_access = auth::PublicAccess::kNone;
   std::vector<account::StoredPolicy> policies;
+  // It has directories: its blobs are in the account's lake space, below a root that has `space` as
+  // its id (blob/hierarchy.h).
+  bool hierarchical = false;
+  std::string root_owner;  // Who made it, where that is not the account itself.
 
   template <class Io>
   void fields(Io& io) {
@@ -47,6 +58,8 @@ struct Container {
     io(5, lease);
     io(6, public_access);
     io(7, policies);
+    io(8, hierarchical);
+    io(9, root_owner);
   }
 };
 
@@ -68,6 +81,23 @@ struct Immutability {
   void fields(Io& io) {
     io(1, until);
     io(2, locked);
+  }
+};
+
+// What a file or directory has where there are directories.
+struct Node {
+  bool directory = false;
+  // Directories: somebody is about to delete it and has yet to see that it is empty. Whoever puts
+  // something into it withdraws the mark in the same commit, which makes the deletion look again.
+  bool deleting = false;
+  auth::posix::AccessControl access;
+  std::string encryption_context;
+  template <class Io>
+  void fields(Io& io) {
+    io(1, directory);
+    io(2, deleting);
+    io(3, access);
+    io(4, encryption_context);
   }
 };
 
@@ -106,9 +136,15 @@ struct Blob {
   // The last snapshot that was taken of it, so that a deletion that saw no snapshots fails when one
   // is taken meanwhile.
   Time snapshot_taken;
+  std::optional<Node> node;  // Where there are directories,
+  uint64_t node_id = 0;      // its id, which is no other's and goes along when it is renamed,
+  uint64_t draft = 0;        // and what was appended to it under this number waits to be flushed.
+
+  bool is_directory() const { return node && node->directory; }
 
   // What every blob has its own of comes before what most have alike: listings read the two apart.
   static constexpr uint32_t kFirstOtherField = 7;
+  static constexpr uint32_t kNodeIdField = 31;  // From here on it is each blob's own again.
   template <class Io>
   void other_fields(Io& io) {
     io(7, lease);
@@ -133,6 +169,9 @@ struct Blob {
     io(27, legal_hold_ended);
     io(28, snapshot_taken);
     io(29, cleared);
+    io(30, node);
+    io(kNodeIdField, node_id);
+    io(32, draft);
   }
   template <class Io>
   void fields(Io& io) {
@@ -162,6 +201,11 @@ RowInstant parse_row(std::string_view row);
 bool is_rehydrated(const Blob& blob, Time now);
 // when it has its new tier.
 void finish_rehydration(Blob& blob, Time now);
+
+// The metadata that marks a directory to clients of the Blob API.
+inline constexpr std::string_view kFolderMark = "hdi_isfolder";
+// "file" or "directory".
+std::string_view resource_type(const Blob& blob);
 
 std::string_view name(BlobType type);
 std::string_view name(auth::PublicAccess access);  // "" for none

@@ -19,10 +19,12 @@ struct Filler {
       value = static_cast<T>(1);
     } else if constexpr (std::is_integral_v<T>) {
       value = static_cast<T>(tag);
-    } else if constexpr (std::is_same_v<T, std::vector<content::ClearedRun>>) {
-      value.emplace_back().fields(*this);
-    } else if constexpr (requires { value.emplace_back("name", "value"); }) {
+    } else if constexpr (requires { value.has_value(); }) {
+      (*this)(tag, value.emplace());
+    } else if constexpr (requires { value.front().first; }) {
       value.emplace_back("name", "value");
+    } else if constexpr (requires { value.emplace_back(); }) {
+      (*this)(tag, value.emplace_back());
     } else {
       value.fields(*this);
     }

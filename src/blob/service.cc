@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "blob/admission.h"
 #include "blob/container.h"
 #include "blob/copy_source.h"
+#include "blob/dead_trees.h"
 #include "blob/lost_tags.h"
 #include "blob/names.h"
 #include "blob/operations.h"
@@ -21,6 +23,14 @@ using auth::Level;
 using service::Call;
 
 std::span<const service::Operation> BlobService::operations() const { return blob::operations(); }
+
+namespace {
+std::string_view without_slashes(std::string_view path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return path;
+}
+}  // namespace
 
 wire::Result<void> BlobService::address(Call& call, std::string_view path) const {
   auto& target = call.target;
@@ -51,7 +61,14 @@ wire::Result<void> BlobService::address(Call& call, std::string_view path) const
     target.object = path;
   } else {
     target.level = Level::kContainer;
-    target.prefix = call.query.get("prefix");
+    // A listing of Data Lake is of what lies in a directory.
+    const bool by_directory = !call.query.has("restype") && !call.query.has("comp");
+    const auto directory = without_slashes(call.query.get("directory"));
+    if (!by_directory) {
+      target.prefix = call.query.get("prefix");
+    } else if (!directory.empty()) {
+      target.prefix = std::string(directory) + "/";
+    }
   }
   // A name never holds a backslash: everything from here on, signatures included, sees the slash.
   std::replace(target.object.begin(), target.object.end(), '\\', '/');
@@ -71,15 +88,25 @@ Task<wire::Result<auth::Acl>> BlobService::acl(Call& call) const {
   co_return acl;
 }
 
+Task<wire::Result<void>> BlobService::require_paths(Call& call) const {
+  if (call.target.level == Level::kService) co_return not_admitted();
+  auto container = co_await find_container(call);
+  if (!container) co_return container.error();
+  if (!(*container)->hierarchical) co_return not_admitted();
+  co_return wire::Result<void>();
+}
+
 Task<wire::Result<transfer::SourceObject>> BlobService::source(Call& call) const {
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;
   if (auto open = check_key(blob.key_sha256, {}); !open) co_return open.error();
   if (blob.tier == Tier::kArchive) co_return wire::Error(wire::Code::kBlobArchived);
-  transfer::SourceObject object{found->space, call.target.object, blob.content, {},
-                                blob.changed, blob.http,          blob.metadata};
-  object.head = {head_key(call, found->space, found->row), found->record};
+  transfer::SourceObject object{found->place.space(), std::string(found->place.own()),
+                                blob.content,         {},
+                                blob.changed,         blob.http,
+                                blob.metadata};
+  object.head = {head_key(found->place, found->row), found->record};
   co_return std::move(object);
 }
 
@@ -88,10 +115,14 @@ std::vector<jobs::Job> BlobService::make_jobs(service::Context& context) const {
   jobs.push_back(copy_runner_.resume_job("blob-copies", context));
   jobs.push_back(
       lifetime::end_deletions_job<Container>("deleted-containers", lifetime::kContainerGraves));
-  jobs.push_back(lifetime::clean_spaces_job("dead-containers", lifetime::kDeadContainersFamily));
+  jobs.push_back(
+      lifetime::clean_spaces_job("dead-containers", lifetime::kDeadContainersFamily, bury_root));
   jobs.push_back(
       lifetime::clear_graves_job<Container>("dead-blob-contents", lifetime::kContainersFamily));
+  jobs.push_back(clear_dead_trees_job());
+  jobs.push_back(clear_lake_graves_job());
   jobs.push_back(remove_overdue_job());
+  jobs.push_back(remove_overdue_paths_job());
   jobs.push_back(remove_untrue_tags_job());
   jobs.push_back(mend_tags_job());
   return jobs;

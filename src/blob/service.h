@@ -8,12 +8,13 @@
 
 namespace kyanite::blob {
 
-class BlobService final : public service::Service, public transfer::Sources {
+class BlobService : public service::Service, public transfer::Sources {
  public:
   wire::Service kind() const override { return wire::Service::kBlob; }
   std::span<const service::Operation> operations() const override;
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
+  Task<wire::Result<void>> require_paths(service::Call& call) const override;
   const transfer::Sources* sources() const override { return this; }
   Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
   std::vector<jobs::Job> make_jobs(service::Context& context) const override;

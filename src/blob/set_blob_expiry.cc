@@ -2,9 +2,10 @@
 //
 // A blob past its expiry is gone for every request; its records are removed in the background. In
 // Azure only accounts with a hierarchical namespace have it; here a setting of the account allows
-// it. As there, it is no change of the blob: the ETag stays.
+// it without. As there, it is no change of the blob: the ETag stays.
 #include "base/bytes.h"
 #include "blob/blob.h"
+#include "blob/expiry.h"
 #include "blob/handlers.h"
 #include "wire/date.h"
 
@@ -17,7 +18,8 @@ namespace {
 constexpr std::string_view kOption = "x-ms-expiry-option";
 constexpr std::string_view kTime = "x-ms-expiry-time";
 
-// When the blob is to expire; unset: never.
+}  // namespace
+
 wire::Result<Time> decode_expiry(const Call& call, Time created) {
   const auto option = call.headers().find(kOption);
   if (!option) return wire::missing_header(kOption);
@@ -38,18 +40,22 @@ wire::Result<Time> decode_expiry(const Call& call, Time created) {
   return wire::invalid_header(kOption, *option);
 }
 
-}  // namespace
-
 Outcome set_blob_expiry(Call& call) {
-  if (!call.settings().blob_expiry) {
+  const auto container = co_await find_container(call);
+  if (!container) co_return container.error();
+  if (!call.settings().blob_expiry && !(*container)->hierarchical) {
     co_return wire::Error(wire::Code::kBlobOperationNotSupported)
         .saying(
             "Blobs of this account cannot expire: it has no hierarchical namespace. The account "
             "setting blobExpiry allows it.");
   }
-  auto checks = decode_checks(call, kChanges);
+  Rules rules = kChanges;
+  rules.takes_directories = true;
+  auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](Change& change) -> wire::Result<void> {
+    if (change.blob->is_directory())
+      return wire::Error(wire::Code::kExpiryNotSupportedForDirectory);
     auto expiry = decode_expiry(call, change.blob->created);
     if (!expiry) return expiry.error();
     change.blob->expires = *expiry;

@@ -82,6 +82,7 @@ Outcome set_blob_properties(Call& call) {
   Rules rules = kChanges;
   rules.key = KeyUse::kVerifies;
   rules.needs_online = true;
+  rules.takes_directories = true;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
@@ -92,8 +93,9 @@ Outcome set_blob_properties(Call& call) {
     if (changes->size) {
       auto& content = blob.content;
       if (*changes->size < content.length) {
-        auto cut = co_await content::overwrite(call.store(), change.commit, change.place, content,
-                                               *changes->size, content.length - *changes->size, {});
+        auto cut = co_await content::overwrite(call.store(), change.commit, change.place.content(),
+                                               content, *changes->size,
+                                               content.length - *changes->size, {});
         if (!cut) co_return service::storage_error(cut.error());
       }
       content.length = *changes->size;

@@ -3,23 +3,52 @@
 #include <vector>
 
 #include "blob/blob.h"
+#include "blob/dead_trees.h"
+#include "blob/deleted_paths.h"
 #include "blob/heads.h"
 
 namespace kyanite::blob {
 
 using service::Call;
 
-Task<wire::Result<Time>> free_instant(Call& call, store::SpaceId space, std::string (*row)(Time),
+Task<wire::Result<Time>> free_instant(Call& call, const Place& place, std::string (*row)(Time),
                                       Time first) {
   Time instant = first;
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
     if (call.deadline.over()) co_return wire::Error(wire::Code::kOperationTimedOut);
-    auto taken = co_await call.store().get(head_key(call, space, row(instant)));
+    auto taken = co_await call.store().get(head_key(place, row(instant)));
     if (!taken) co_return service::storage_error(taken.error());
     if (*taken == nullptr) co_return instant;
     ++instant.ticks;
   }
   co_return service::storage_error(store::Error::kConflict);
+}
+
+Task<wire::Result<std::vector<Head>>> list_snapshots(Call& call, const Place& place) {
+  std::vector<Head> heads;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto record = cursor.record();
+    if (!record) return record.error();
+    auto blob = store::decode<Blob>((*record)->value);
+    if (!blob) return store::Error::kCorrupt;
+    if (blob->deleted.set()) return true;
+    const auto key = store::Key::from_bytes(std::string(cursor.key()));
+    heads.push_back({std::string(key.row()), *record, std::move(*blob)});
+    return true;
+  };
+  auto listed = co_await store::scan(call.store(), former_rows(place, "s"), see, call.deadline);
+  if (!listed) co_return service::storage_error(listed.error());
+  co_return std::move(heads);
+}
+
+Task<wire::Result<void>> take_formers(Call& call, Change& change) {
+  auto heads = co_await list_snapshots(call, change.place);
+  if (!heads) co_return heads.error();
+  for (const auto& head : *heads)
+    change.commit.expect(head_key(change.place, head.row), head.record);
+  auto removed = co_await remove_heads(call.store(), change.place, *heads, change.commit);
+  if (!removed) co_return service::storage_error(removed.error());
+  co_return wire::Result<void>();
 }
 
 void put_former(Change& change, std::string_view row, const Blob& blob) {
@@ -49,8 +78,9 @@ Task<wire::Result<void>> part(Call& call, Change& change, Blob& past) {
     co_return wire::Result<void>();
   }
   const store::Guard head = change.head();
-  auto copied = co_await content::copy(call.store(), change.commit, change.place, past.content,
-                                       change.place, head, call.deadline);
+  const content::Place place = change.place.content();
+  auto copied = co_await content::copy(call.store(), change.commit, place, past.content, place,
+                                       head, call.deadline);
   if (!copied) co_return service::storage_error(copied.error());
   past.content = *copied;
   co_return wire::Result<void>();
@@ -59,8 +89,7 @@ Task<wire::Result<void>> part(Call& call, Change& change, Blob& past) {
 // A soft-deleted blob whose name is taken by a new one lives on among the deleted snapshots.
 Task<wire::Result<void>> keep_deleted(Call& call, Change& change) {
   const Blob& before = *change.before;
-  const auto instant =
-      co_await free_instant(call, change.place.space, snapshot_row, before.deleted);
+  const auto instant = co_await free_instant(call, change.place, snapshot_row, before.deleted);
   if (!instant) co_return instant.error();
   put_former(change, snapshot_row(*instant), former(before));
   co_return wire::Result<void>();
@@ -70,7 +99,7 @@ Task<wire::Result<void>> keep_version(Call& call, Change& change) {
   Blob past = former(*change.before);
   if (!past.version.set()) {
     // Nobody was told an id yet.
-    const auto version = co_await free_instant(call, change.place.space, version_row, past.changed);
+    const auto version = co_await free_instant(call, change.place, version_row, past.changed);
     if (!version) co_return version.error();
     past.version = *version;
   }
@@ -101,13 +130,35 @@ Task<wire::Result<bool>> keep_soft_deleted(Call& call, Change& change) {
   co_return true;
 }
 
+// Where there are directories: a deleted path is kept as a whole where the account says so, and
+// what lies under its id stays; else that goes as well. True: kept.
+Task<wire::Result<bool>> settle_deleted_path(Call& call, Keep keep, Change& change) {
+  if (keep == Keep::kState) {
+    auto kept = co_await keep_deleted_path(call, change);
+    if (!kept || *kept) co_return kept;
+  }
+  if (change.before->is_directory()) {
+    bury_tree(change.place.space(), change.place.id(), call.now, change.commit);
+  } else {
+    auto taken = co_await take_formers(call, change);
+    if (!taken) co_return taken.error();
+  }
+  co_return false;
+}
+
 }  // namespace
 
 Task<wire::Result<void>> settle(Call& call, Keep keep, Change& change) {
   const std::optional<Blob>& before = change.before;
   const std::optional<Blob>& after = change.blob;
   bool kept = false;
-  if (before && before->deleted.set()) {
+  if (before && change.place.is_apart()) {
+    if (!after) {
+      auto path = co_await settle_deleted_path(call, keep, change);
+      if (!path) co_return path.error();
+      kept = *path;
+    }
+  } else if (before && before->deleted.set()) {
     if (after) {
       if (auto lives = co_await keep_deleted(call, change); !lives) co_return lives.error();
     }

@@ -34,7 +34,7 @@ Outcome snapshot_blob(service::Call& call) {
       co_return wire::Error(wire::Code::kPendingCopyOperation);
     // Two snapshots of one blob never share an instant, and later ones have later instants.
     const auto instant =
-        co_await free_instant(call, change.place.space, snapshot_row,
+        co_await free_instant(call, change.place, snapshot_row,
                               concurrency::next_modified(call.now, blob.snapshot_taken));
     if (!instant) co_return instant.error();
     blob.snapshot_taken = *instant;
@@ -47,8 +47,9 @@ Outcome snapshot_blob(service::Call& call) {
     snapshot_changed = snapshot.changed;
     if (blob.type == BlobType::kPage) {
       const store::Guard head = change.head();
-      auto copied = co_await content::copy(call.store(), change.commit, change.place, blob.content,
-                                           change.place, head, call.deadline);
+      const content::Place place = change.place.content();
+      auto copied = co_await content::copy(call.store(), change.commit, place, blob.content, place,
+                                           head, call.deadline);
       if (!copied) co_return service::storage_error(copied.error());
       snapshot.content = *copied;
     } else {

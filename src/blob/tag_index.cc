@@ -26,10 +26,11 @@ bool gains_tags(const Tags& before, const Tags& after) {
                      [&](const auto& tag) { return !has(before, tag); });
 }
 
-Task<wire::Result<void>> index_tags(Call& call, store::SpaceId space, const Tags& before,
+Task<wire::Result<void>> index_tags(Call& call, const Place& place, const Tags& before,
                                     const Tags& after, store::Commit& commit) {
   // A request has one announcement, however often it decides.
-  const store::Key announced_at(space, kTagChanges, call.target.object, call.request_id);
+  const auto space = place.space();
+  const store::Key announced_at(space, kTagChanges, place.named(), call.request_id);
   const TagChange change{random_u64() | 1, call.now};  // Never 0, which is that of old entries.
   const auto announced = service::to_record(change);
   store::Commit announce;

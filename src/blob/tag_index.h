@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/task.h"
+#include "blob/place.h"
 #include "blob/records.h"
 #include "blob/tag_query.h"
 #include "service/call.h"
@@ -26,7 +27,7 @@ bool gains_tags(const Tags& before, const Tags& after);
 // For every commit by which the addressed blob gains tags, and which is guarded by the head that
 // has those `before`. Writes the entries, and adds to the commit what makes it fail should they be
 // gone by then.
-Task<wire::Result<void>> index_tags(service::Call& call, store::SpaceId space, const Tags& before,
+Task<wire::Result<void>> index_tags(service::Call& call, const Place& place, const Tags& before,
                                     const Tags& after, store::Commit& commit);
 
 struct TagMatch {

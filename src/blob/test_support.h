@@ -1,5 +1,5 @@
 // A Blob service over a store of the test's choice, with a clock moved by hand, called as the front
-// calls it but for authorization.
+// calls it but for authentication.
 #pragma once
 
 #include <gtest/gtest.h>

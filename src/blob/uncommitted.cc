@@ -1,6 +1,7 @@
 #include "blob/uncommitted.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "blob/blocks.h"
 #include "service/storage.h"
@@ -21,10 +22,10 @@ Blob Uncommitted::as_blob() const {
   return blob;
 }
 
-Task<wire::Result<bool>> has_blocks(Call& call, store::SpaceId space) {
+Task<wire::Result<bool>> has_blocks(Call& call, const Place& place) {
   bool any = false;
   const store::Look look = [&](const store::View& view) -> store::Result<void> {
-    auto cursor = view.scan(store::Range::rows(space, kBlocks, call.target.object));
+    auto cursor = view.scan(block_rows(place));
     if (cursor->valid() && is_blocks_mark(cursor->key())) cursor->next();
     any = cursor->valid();
     return cursor->status();
@@ -34,38 +35,37 @@ Task<wire::Result<bool>> has_blocks(Call& call, store::SpaceId space) {
   co_return any;
 }
 
-Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, store::SpaceId space,
+Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(Call& call, const Place& place,
                                                                 store::Commit& commit) {
-  const auto key = block_key(space, call.target.object, kBlocksMark);
+  auto key = block_key(place, kBlocksMark);
   auto mark = co_await service::load<BlocksMark>(call, key);
   if (!mark) co_return mark.error();
+  commit.expect(std::move(key), mark->record);
   if (!mark->value) co_return std::optional<Uncommitted>();
-  commit.expect(key, mark->record);
-  auto any = co_await has_blocks(call, space);
+  auto any = co_await has_blocks(call, place);
   if (!any) co_return any.error();
   if (!*any) co_return std::optional<Uncommitted>();
   co_return std::optional<Uncommitted>(
       Uncommitted{mark->value->id_bytes, std::move(mark->value->lease)});
 }
 
-Task<wire::Result<void>> settle_uncommitted(Call& call, store::SpaceId space,
+Task<wire::Result<void>> settle_uncommitted(Call& call, const Place& place,
                                             const Uncommitted& before,
                                             const std::optional<Blob>& after,
                                             store::Commit& commit) {
-  if (!after) co_return co_await drop_blocks(call, space, commit);
+  if (!after) co_return co_await drop_blocks(call, place, commit);
   const BlocksMark mark{before.id_bytes, after->lease};
-  commit.writes.push_back(
-      {block_key(space, call.target.object, kBlocksMark), service::to_record(mark)});
+  commit.writes.push_back({block_key(place, kBlocksMark), service::to_record(mark)});
   co_return wire::Result<void>();
 }
 
-Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Commit& commit) {
+Task<wire::Result<void>> drop_blocks(Call& call, const Place& place, store::Commit& commit) {
   // Most blobs never had blocks: then no scan is needed, nor a look at the mark again.
-  const auto mark = block_key(space, call.target.object, kBlocksMark);
+  const auto mark = block_key(place, kBlocksMark);
   const auto guard =
       std::find_if(commit.guards.begin(), commit.guards.end(),
                    [&](const auto& each) { return each.key.bytes() == mark.bytes(); });
-  if (guard == commit.guards.end()) co_return wire::Result<void>();
+  if (guard == commit.guards.end() || guard->expected == nullptr) co_return wire::Result<void>();
   const auto before = store::decode<BlocksMark>(guard->expected->value);
   if (!before) co_return service::storage_error(store::Error::kCorrupt);
   commit.put(mark, spent_mark(before->id_bytes));
@@ -74,8 +74,7 @@ Task<wire::Result<void>> drop_blocks(Call& call, store::SpaceId space, store::Co
     if (key.row() != kBlocksMark) commit.remove(std::move(key));
     return true;
   };
-  auto listed = co_await store::scan(
-      call.store(), store::Range::rows(space, kBlocks, call.target.object), see, call.deadline);
+  auto listed = co_await store::scan(call.store(), block_rows(place), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return wire::Result<void>();
 }

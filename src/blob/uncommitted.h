@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/task.h"
+#include "blob/place.h"
 #include "blob/records.h"
 #include "headers/lease.h"
 #include "service/call.h"
-#include "store/key.h"
 #include "store/store.h"
 #include "wire/error.h"
 
@@ -23,24 +23,24 @@ struct Uncommitted {
   Blob as_blob() const;
 };
 
-// The addressed blob's uncommitted blocks as such a blob; nothing where there are none. Where there
-// are, the commit is guarded by it.
+// The addressed blob's uncommitted blocks as such a blob; nothing where there are none. The commit
+// is guarded by what was found: blocks that are staged and leased meanwhile keep their lease.
 Task<wire::Result<std::optional<Uncommitted>>> find_uncommitted(service::Call& call,
-                                                                store::SpaceId space,
+                                                                const Place& place,
                                                                 store::Commit& commit);
 
 // Adds to the commit what became of it: another lease, or its deletion.
-Task<wire::Result<void>> settle_uncommitted(service::Call& call, store::SpaceId space,
+Task<wire::Result<void>> settle_uncommitted(service::Call& call, const Place& place,
                                             const Uncommitted& before,
                                             const std::optional<Blob>& after,
                                             store::Commit& commit);
 
 // Whether there are any, whatever their mark says.
-Task<wire::Result<bool>> has_blocks(service::Call& call, store::SpaceId space);
+Task<wire::Result<bool>> has_blocks(service::Call& call, const Place& place);
 
 // Adds the removal of all uncommitted blocks to the commit. They were looked for before. A block
 // that is staged before the commit stays, as if it had come after it.
-Task<wire::Result<void>> drop_blocks(service::Call& call, store::SpaceId space,
+Task<wire::Result<void>> drop_blocks(service::Call& call, const Place& place,
                                      store::Commit& commit);
 
 }  // namespace kyanite::blob

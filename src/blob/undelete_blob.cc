@@ -3,6 +3,7 @@
 // Brings back the soft-deleted blob and all its soft-deleted snapshots. Doing so when nothing is
 // deleted succeeds as well.
 #include "blob/blob.h"
+#include "blob/deleted_paths.h"
 #include "blob/handlers.h"
 
 namespace kyanite::blob {
@@ -13,9 +14,10 @@ using wire::Code;
 Outcome undelete_blob(Call& call) {
   if (auto base = require_base(call); !base) co_return base.error();
   if (auto none = headers::refuse_conditions(call); !none) co_return none.error();
-  auto container = co_await load_container(call);
+  const auto container = co_await find_container(call);
   if (!container) co_return container.error();
-  const auto space = container->space;
+  if ((*container)->hierarchical) co_return co_await undelete_path(call, **container);
+  const Place place((*container)->space, call.target.object);
   auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<void>> {
     bool any = false;
     const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
@@ -34,13 +36,12 @@ Outcome undelete_blob(Call& call) {
       attempt.commit.put(key, service::to_record(*blob));
       return true;
     };
-    auto looked = co_await store::scan(
-        call.store(), store::Range::rows(space, kHeads, call.target.object), see, call.deadline);
+    auto looked = co_await store::scan(call.store(), former_rows(place), see, call.deadline);
     if (!looked) co_return service::storage_error(looked.error());
     if (!any) co_return wire::Error(Code::kBlobNotFound);
     co_return wire::Result<void>();
   };
-  auto restored = co_await store::transact(call, head_key(call, space), decide);
+  auto restored = co_await store::transact(call, head_key(place), decide);
   if (!restored) co_return restored.error();
   co_return http::Reply(200);
 }

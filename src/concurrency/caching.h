@@ -9,33 +9,13 @@
 
 #include <cstdint>
 
+#include "concurrency/bit_set.h"
 #include "concurrency/share_mode.h"
 
 namespace kyanite::concurrency {
 
 // A set of read, write and handle caching.
-class Caching {
- public:
-  constexpr Caching() = default;
-  constexpr explicit Caching(uint8_t bits) : bits_(bits & 7) {}
-  constexpr Caching operator|(Caching other) const {
-    return Caching(static_cast<uint8_t>(bits_ | other.bits_));
-  }
-  constexpr Caching operator&(Caching other) const {
-    return Caching(static_cast<uint8_t>(bits_ & other.bits_));
-  }
-  constexpr Caching without(Caching other) const {
-    return Caching(static_cast<uint8_t>(bits_ & ~other.bits_));
-  }
-  constexpr bool has(Caching other) const { return (bits_ & other.bits_) != 0; }
-  constexpr bool empty() const { return bits_ == 0; }
-  constexpr bool within(Caching other) const { return (bits_ & ~other.bits_) == 0; }
-  constexpr uint8_t bits() const { return bits_; }
-  constexpr bool operator==(const Caching&) const = default;
-
- private:
-  uint8_t bits_ = 0;
-};
+using Caching = BitSet<struct CachingKind, 7>;
 
 // The bits are those of SMB.
 inline constexpr Caching kNoCaching;

@@ -5,26 +5,12 @@
 
 #include <cstdint>
 
+#include "concurrency/bit_set.h"
+
 namespace kyanite::concurrency {
 
 // A set of read, write and delete.
-class AccessSet {
- public:
-  constexpr AccessSet() = default;
-  constexpr explicit AccessSet(uint8_t bits) : bits_(bits) {}
-  constexpr AccessSet operator|(AccessSet other) const {
-    return AccessSet(static_cast<uint8_t>(bits_ | other.bits_));
-  }
-  constexpr AccessSet operator&(AccessSet other) const {
-    return AccessSet(static_cast<uint8_t>(bits_ & other.bits_));
-  }
-  constexpr bool empty() const { return bits_ == 0; }
-  constexpr bool within(AccessSet other) const { return (bits_ & ~other.bits_) == 0; }
-  constexpr bool operator==(const AccessSet&) const = default;
-
- private:
-  uint8_t bits_ = 0;
-};
+using AccessSet = BitSet<struct AccessKind, 7>;
 
 inline constexpr AccessSet kNoAccess;
 inline constexpr AccessSet kReadAccess{1};

@@ -151,10 +151,13 @@ class Writer {
       : store_(store), cipher_(std::move(cipher)) {}
   // Takes chunks of at most kChunkBytes.
   Task<store::Result<void>> add(Buffer chunk);
+  // The same for several, of which full ones are written together.
+  Task<store::Result<void>> add_all(std::vector<Buffer> chunks);
   Task<store::Result<Pieces>> finish();
 
  private:
   Task<store::Result<void>> append(Buffer chunk);
+  Task<store::Result<void>> append_all(std::vector<Buffer> chunks);
   Task<std::optional<Seal>> seal(Buffer& bytes);
 
   store::Store& store_;

@@ -27,6 +27,7 @@ TEST(Content, SmallOnesAreInlineAndLargerOnesRuns) {
       {{1, kInlineBytes, kChunkBytes - kInlineBytes}, false, 2},
       {{1, kChunkBytes}, false, 2},
       {{kChunkBytes, kChunkBytes, 1}, false, 3},
+      {{kChunkBytes, 1, kChunkBytes, kChunkBytes, 7}, false, 5},
   };
   for (size_t i = 0; i < std::size(cases); ++i) {
     SCOPED_TRACE(i);
@@ -37,16 +38,19 @@ TEST(Content, SmallOnesAreInlineAndLargerOnesRuns) {
       chunks.push_back(pattern(size, whole.size()));
       whole += chunks.back();
     }
-    const Pieces pieces = write(object.store, chunks);
-    EXPECT_EQ(length_of(pieces), whole.size());
-    ASSERT_EQ(pieces.size(), cases[i].pieces);
-    for (const auto& piece : pieces) EXPECT_EQ(!piece.ref.has_value(), cases[i].is_inline);
+    for (const bool together : {false, true}) {
+      const Pieces pieces =
+          together ? write_together(object.store, chunks) : write(object.store, chunks);
+      EXPECT_EQ(length_of(pieces), whole.size());
+      ASSERT_EQ(pieces.size(), cases[i].pieces);
+      for (const auto& piece : pieces) EXPECT_EQ(!piece.ref.has_value(), cases[i].is_inline);
 
-    object.save(pieces);
-    EXPECT_EQ(object.content.length, whole.size());
-    EXPECT_EQ(object.read(), whole);
-    const auto reader = object.open(0, whole.size());
-    EXPECT_EQ((*reader)->whole().has_value(), cases[i].is_inline);
+      object.save(pieces);
+      EXPECT_EQ(object.content.length, whole.size());
+      EXPECT_EQ(object.read(), whole);
+      const auto reader = object.open(0, whole.size());
+      EXPECT_EQ((*reader)->whole().has_value(), cases[i].is_inline);
+    }
   }
 }
 

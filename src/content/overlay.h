@@ -24,6 +24,8 @@ class Overlay {
   void set_length(uint64_t length);
   // The content is at least so long.
   void reach(uint64_t end);
+  // What it has of [from, to) is forgotten: that is as it is stored.
+  void forget(uint64_t from, uint64_t to) { make_room(from, to); }
   // Whatever was done to `newer` happened after what was done to this one.
   void lay(Overlay newer);
 

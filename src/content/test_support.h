@@ -68,6 +68,16 @@ inline Pieces write(store::Store& store, const std::vector<std::string>& chunks,
   return std::move(*pieces);
 }
 
+inline Pieces write_together(store::Store& store, const std::vector<std::string>& chunks) {
+  Writer writer(store);
+  std::vector<Buffer> buffers;
+  for (const auto& chunk : chunks) buffers.push_back(Buffer::copy_of(chunk));
+  EXPECT_TRUE(RunLoop::run(writer.add_all(std::move(buffers))).ok());
+  auto pieces = RunLoop::run(writer.finish());
+  EXPECT_TRUE(pieces.ok());
+  return std::move(*pieces);
+}
+
 inline store::Result<std::string> drain(Reader& reader) {
   std::string out;
   while (true) {

@@ -22,6 +22,25 @@ Task<store::Result<void>> Writer::add(Buffer chunk) {
   co_return co_await append(std::move(full));
 }
 
+Task<store::Result<void>> Writer::add_all(std::vector<Buffer> chunks) {
+  std::vector<Buffer> full;
+  for (Buffer& chunk : chunks) {
+    if (pending_.empty() && chunk.size() == kChunkBytes) {
+      full.push_back(std::move(chunk));
+      continue;
+    }
+    if (!full.empty()) {
+      auto appended = co_await append_all(std::move(full));
+      if (!appended) co_return appended;
+      full.clear();
+    }
+    auto added = co_await add(std::move(chunk));
+    if (!added) co_return added;
+  }
+  if (full.empty()) co_return {};
+  co_return co_await append_all(std::move(full));
+}
+
 Task<std::optional<Seal>> Writer::seal(Buffer& bytes) {
   if (cipher_ == nullptr) co_return std::nullopt;
   const Seal fresh = new_seal();
@@ -30,15 +49,28 @@ Task<std::optional<Seal>> Writer::seal(Buffer& bytes) {
 }
 
 Task<store::Result<void>> Writer::append(Buffer chunk) {
-  Piece piece;
-  piece.offset = length_;
-  piece.length = static_cast<uint32_t>(chunk.size());
-  piece.seal = co_await seal(chunk);
-  auto ref = co_await store_.append(std::move(chunk));
-  if (!ref) co_return ref.error();
-  piece.ref = *ref;
-  length_ = piece.end();
-  pieces_.push_back(std::move(piece));
+  std::vector<Buffer> one;
+  one.push_back(std::move(chunk));
+  co_return co_await append_all(std::move(one));
+}
+
+Task<store::Result<void>> Writer::append_all(std::vector<Buffer> chunks) {
+  Pieces pieces;
+  uint64_t end = length_;
+  for (Buffer& chunk : chunks) {
+    Piece& piece = pieces.emplace_back();
+    piece.offset = end;
+    piece.length = static_cast<uint32_t>(chunk.size());
+    piece.seal = co_await seal(chunk);
+    end = piece.end();
+  }
+  auto refs = co_await store_.append_all(std::move(chunks));
+  if (!refs) co_return refs.error();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].ref = (*refs)[i];
+    pieces_.push_back(std::move(pieces[i]));
+  }
+  length_ = end;
   co_return {};
 }
 

@@ -33,7 +33,7 @@ Reply bound(Exchange& exchange, const Bond& bond, const smb::PreauthHash& preaut
                                             auth::ntlm::view(step.session->key), preauth);
   auto channel = std::make_shared<Channel>(id, connection.agreement->signing, own.signing);
   if (bond.terms.encrypts) channel->encrypt(bond.terms.cipher, bond.keys, *number);
-  connection.bind(channel, bond.home);
+  connection.bind(channel, bond);
   smb::SessionSetupReply body;
   body.token = step.token;
   if (bond.terms.must_encrypt) body.flags = smb::session_flag::kEncryptData;

@@ -26,6 +26,8 @@ class Carrier {
   // Sends all bytes; one call at a time. May change `pieces`. False when the peer is gone or takes
   // too little.
   virtual Task<bool> write(std::span<iovec> pieces) = 0;
+  // Whether the peer's machine has confirmed everything that was sent.
+  virtual bool all_arrived() const = 0;
   virtual Task<void> sleep(std::chrono::milliseconds time) = 0;
   // Ends the connection: whoever waits for its next frame learns that none comes.
   virtual void cut() = 0;

@@ -14,6 +14,7 @@
 #include "drive/session.h"
 #include "os/file.h"
 #include "smb/frame.h"
+#include "store/store.h"
 
 namespace kyanite::drive {
 
@@ -33,8 +34,12 @@ class Load {
 class Load::Weight {
  public:
   Weight() = default;
-  Weight(Load& load, size_t requests, uint64_t bytes, Budget::Part memory)
-      : load_(&load), requests_(requests), bytes_(bytes), memory_(std::move(memory)) {
+  Weight(Load& load, size_t requests, uint64_t bytes, Budget::Part frame, Budget::Part replies)
+      : load_(&load),
+        requests_(requests),
+        bytes_(bytes),
+        frame_(std::move(frame)),
+        replies_(std::move(replies)) {
     load.requests_ += requests;
     load.bytes_ += bytes;
   }
@@ -42,12 +47,14 @@ class Load::Weight {
       : load_(std::exchange(other.load_, nullptr)),
         requests_(other.requests_),
         bytes_(other.bytes_),
-        memory_(std::move(other.memory_)) {}
+        frame_(std::move(other.frame_)),
+        replies_(std::move(other.replies_)) {}
   Weight& operator=(Weight&& other) noexcept {
     std::swap(load_, other.load_);
     std::swap(requests_, other.requests_);
     std::swap(bytes_, other.bytes_);
-    memory_ = std::move(other.memory_);
+    frame_ = std::move(other.frame_);
+    replies_ = std::move(other.replies_);
     return *this;
   }
   ~Weight() {
@@ -63,14 +70,19 @@ class Load::Weight {
     load_->requests_ -= std::exchange(requests_, 0);
     bytes = std::min(bytes, bytes_);
     load_->bytes_ -= std::exchange(bytes_, bytes) - bytes;
+    replies_ = {};
   }
 
  private:
   Load* load_ = nullptr;
   size_t requests_ = 0;
   uint64_t bytes_ = 0;
-  Budget::Part memory_;
+  Budget::Part frame_;
+  Budget::Part replies_;
 };
+
+// What replies of all connections may take.
+Budget& reply_memory();
 
 // A request as it arrived.
 struct Incoming {
@@ -83,6 +95,7 @@ struct Incoming {
 struct Outgoing {
   std::string message;
   std::vector<os::Bytes> data;
+  store::Hold hold;                    // Of what is in files yet.
   std::shared_ptr<Channel> signed_by;  // Null: not signed, or signed already.
 };
 
@@ -106,6 +119,8 @@ struct Chain {
     uint64_t number = 0;  // Among those that are away from there.
   };
   std::optional<Origin> origin;
+  // Counted with those that came to further connections: as they do, or the one it came by is gone.
+  bool guest = false;
 
   // What related messages take over from those before.
   std::shared_ptr<Session> session;

@@ -304,7 +304,7 @@ TEST_F(Chains, NotificationsOfEncryptedSessionsAreEncrypted) {
   header.command = Command::kOplockBreak;
   header.flags = smb::header_flag::kReply;
   header.message_id = smb::kUnsolicited;
-  far.connection.notify(far.connection.find_session(far.session_id),
+  far.connection.notify(far.connection.find_session(far.session_id)->channel,
                         smb::encode(header, smb::OplockBreak()));
   EXPECT_TRUE(far.take().at(0).sealed);
 }

@@ -15,9 +15,12 @@ Connection::Binding* Connection::find_binding(uint64_t session_id) {
   return bindings_.emplace(session_id, std::move(begun)).first->second.get();
 }
 
-void Connection::bind(std::shared_ptr<Channel> channel, std::shared_ptr<Mailbox> home) {
+void Connection::bind(std::shared_ptr<Channel> channel, const Bond& bond) {
   const FurtherChannel further{mailbox_, channel};
   const uint64_t id = channel->session_id;
+  const auto& home = bond.home;
+  drive_.clients.add(agreement->client,
+                     {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
   bound_.insert_or_assign(id, Bound{std::move(channel), home});
   home->post([further, id](Connection* there) {
     if (there != nullptr && there->add_channel(further)) return;
@@ -38,7 +41,8 @@ bool Connection::add_channel(FurtherChannel channel) {
 // connection.
 Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox> connection) {
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
-    return exchange.chain().origin && exchange.chain().origin->connection == connection;
+    return exchange.chain().origin && exchange.chain().origin->connection == connection &&
+           !exchange.outlives_channel;
   });
   const auto session = find_session(session_id);
   if (session == nullptr) co_return;
@@ -49,11 +53,14 @@ Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox
 }
 
 void Connection::unbind(uint64_t session_id) {
-  if (bound_.erase(session_id) != 0) drive_.sessions.remove_channel(session_id);
+  if (bound_.erase(session_id) == 0) return;
+  drive_.clients.remove(agreement->client, session_id, mailbox_.get());
+  drive_.sessions.remove_channel(session_id);
 }
 
 void Connection::leave_homes() {
   for (auto& [id, bound] : std::exchange(bound_, {})) {
+    drive_.clients.remove(agreement->client, id, mailbox_.get());
     drive_.sessions.remove_channel(id);
     bound.home->post([session_id = id, here = mailbox_](Connection* home) {
       if (home != nullptr) home->remove_channel(session_id, here);

@@ -1,6 +1,7 @@
 // Sessions with several connections.
 #include <gtest/gtest.h>
 
+#include "drive/cache_holder.h"
 #include "drive/test_support.h"
 #include "smb/session.h"
 
@@ -43,6 +44,14 @@ class Channels : public testing::Test {
     slow.path = "\\\\s\\slow";
     client.give(client.protect({client.message(Command::kTreeConnect, slow)}));
     EXPECT_TRUE(client.connection.busy());
+  }
+  // Of something that the session has open.
+  std::shared_ptr<CacheHolder> holder() {
+    const auto made = std::make_shared<CacheHolder>(
+        home.connection.mailbox(), home.connection.agreement->client, home.session_id);
+    made->opened({}, false);
+    world.loop.run_ready();
+    return made;
   }
   TestWorld world;
   TestClient home{world};
@@ -178,6 +187,50 @@ TEST_F(Channels, LogoffOnOneEndsTheSessionOnAll) {
   EXPECT_EQ(other.connect(kData)->status(), Status::kUserSessionDeleted);
 }
 
+TEST_F(Channels, BreaksThatDoNotArriveAreSentByAnotherWay) {
+  bind();
+  const auto told = holder();
+  tree::CacheBreak broken;
+  broken.acknowledge = true;
+  told->caching_breaks(broken);
+  world.loop.run_ready();
+  EXPECT_EQ(home.take().size(), 1u);
+  const auto remind = [&](size_t reminder) {
+    broken.reminder = reminder;
+    told->caching_breaks(broken);
+    world.loop.run_ready();
+    return std::pair(home.take().size(), other.take().size());
+  };
+  EXPECT_EQ(remind(1), std::pair(size_t{0}, size_t{0})) << "it arrived: the client takes its time";
+  home.carrier.arrived = false;
+  EXPECT_EQ(remind(1), std::pair(size_t{0}, size_t{1}));
+  EXPECT_EQ(remind(2), std::pair(size_t{0}, size_t{0})) << "there are no more";
+  EXPECT_FALSE(home.carrier.is_cut);
+  remind(kMaxReminders);
+  EXPECT_TRUE(home.carrier.is_cut);
+  EXPECT_FALSE(other.carrier.is_cut) << "everything arrived there";
+}
+
+TEST_F(Channels, LeaseBreaksGoToTheFirstConnectionOfTheClient) {
+  home.come_in();
+  TestClient second(world);
+  second.come_in();
+  const auto told = std::make_shared<CacheHolder>(
+      second.connection.mailbox(), second.connection.agreement->client, second.session_id);
+  told->opened({}, false);
+  world.loop.run_ready();
+  tree::CacheBreak broken;
+  broken.lease.emplace();
+  told->caching_breaks(broken);
+  world.loop.run_ready();
+  EXPECT_EQ(home.take().size(), 1u);
+  EXPECT_EQ(second.take().size(), 0u);
+  broken.lease.reset();
+  told->caching_breaks(broken);
+  world.loop.run_ready();
+  EXPECT_EQ(second.take().size(), 1u) << "an oplock is its session's";
+}
+
 TEST_F(Channels, SessionOutlivesTheConnectionItWasMadeOn) {
   bind();
   bool over = false;
@@ -190,12 +243,7 @@ TEST_F(Channels, SessionOutlivesTheConnectionItWasMadeOn) {
   EXPECT_FALSE(over);
   EXPECT_EQ(echo(other), Status::kSuccess);
   // Breaks find the way that is left.
-  smb::Header header;
-  header.command = Command::kOplockBreak;
-  header.flags = smb::header_flag::kReply;
-  header.message_id = smb::kUnsolicited;
-  home.connection.notify(home.connection.find_session(home.session_id),
-                         smb::encode(header, smb::OplockBreak()));
+  holder()->caching_breaks({});
   world.loop.run_ready();
   EXPECT_EQ(other.take().at(0).header.message_id, smb::kUnsolicited);
   EXPECT_EQ(disconnect(other), Status::kSuccess);

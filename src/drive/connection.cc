@@ -22,6 +22,11 @@ constexpr std::chrono::milliseconds kMemoryPatience{10'000};
 constexpr std::chrono::milliseconds kMemoryLook{50};
 }  // namespace
 
+Budget& reply_memory() {
+  static auto* budget = new Budget(kMaxReplyBytesOfAll);  // Never destroyed: parts may end late.
+  return *budget;
+}
+
 Connection::Connection(Drive& drive, Carrier& carrier)
     : drive_(drive),
       carrier_(carrier),
@@ -88,6 +93,7 @@ Task<bool> Connection::receive(Buffer frame) {
   if (!agreement && chain->requests.front().message.header.command != smb::Command::kNegotiate)
     co_return fail("a request before NEGOTIATE");
   if (!co_await verify(*chain)) co_return false;
+  if (!co_await reserve_replies(*chain)) co_return false;
   chain->weight = make_weight(*chain);
   if (const Bound* bound = find_home(*chain)) {
     send_home(std::move(chain), *bound);
@@ -160,18 +166,36 @@ Load::Weight Connection::make_weight(const Chain& chain) {
   for (const Incoming& request : chain.requests)
     bytes += std::min<uint64_t>(moved_bytes(request.message.header, request.message.bytes),
                                 kMaxTransferBytes);
-  return Load::Weight(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}));
+  return Load::Weight(load_, chain.requests.size(), bytes, std::exchange(arriving_, {}),
+                      std::exchange(replying_, {}));
 }
 
 Task<bool> Connection::reserve(size_t frame_bytes) {
   if (frame_bytes <= kUncountedFrameBytes) co_return true;
-  Budget::Part memory(body_memory(), peer_network(peer()));
-  for (auto waited = std::chrono::milliseconds(0); !memory.resize(frame_bytes);
-       waited += kMemoryLook) {
+  co_return co_await take_memory(body_memory(), frame_bytes, arriving_);
+}
+
+Task<bool> Connection::reserve_replies(const Chain& chain) {
+  if (!authenticated()) co_return true;
+  uint64_t bytes = 0;
+  for (const Incoming& request : chain.requests) {
+    const smb::Header& header = request.message.header;
+    if (header.command == smb::Command::kWrite) continue;  // It brings what it moves.
+    const uint64_t moved = moved_bytes(header, request.message.bytes);
+    bytes += std::min<uint64_t>(moved, kMaxTransferBytes);
+  }
+  // One small reply costs nobody anything; many that wait do.
+  if (bytes == 0 || load_.bytes() + bytes <= kUncountedFrameBytes) co_return true;
+  co_return co_await take_memory(reply_memory(), bytes, replying_);
+}
+
+Task<bool> Connection::take_memory(Budget& budget, uint64_t bytes, Budget::Part& memory) {
+  Budget::Part part(budget, peer_network(peer()));
+  for (auto waited = std::chrono::milliseconds(0); !part.resize(bytes); waited += kMemoryLook) {
     if (waited >= kMemoryPatience || dropped_) co_return fail("no memory for its frames");
     co_await carrier_.sleep(kMemoryLook);
   }
-  arriving_ = std::move(memory);
+  memory = std::move(part);
   co_return true;
 }
 
@@ -197,7 +221,7 @@ bool Connection::answer_hello(std::string_view frame) {
   smb::Header header = smb::reply_header(request, smb::Status::kSuccess);
   header.credits = credits_.grant(1, 1, false);
   OutgoingFrame out;
-  out.messages.push_back({smb::encode(header, body), {}, nullptr});
+  out.messages.push_back({smb::encode(header, body), {}, {}, nullptr});
   sender_.send(std::move(out));
   return true;
 }
@@ -225,6 +249,9 @@ std::shared_ptr<Session> Connection::find_session(uint64_t id) const {
 
 void Connection::session_established(uint64_t id, Bond bond) {
   ++established_;
+  const auto channel = find_channel(id);
+  drive_.clients.add(agreement->client,
+                     {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
   drive_.sessions.establish(id, std::move(bond));
 }
 
@@ -245,8 +272,12 @@ void Connection::cancel_where(Exchange::Cancelled why,
 Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why,
                                    const Exchange* except) {
   if (sessions_.erase(session->id()) == 0) co_return;
-  drive_.sessions.remove(session->id());
-  if (session->established()) --established_;
+  drive_.sessions.begin_end(session->id());
+  auto& ending = ending_sessions_[session->id()];
+  if (session->established()) {
+    --established_;
+    drive_.clients.remove(agreement->client, session->id());
+  }
   session->end();
   for (const FurtherChannel& further : std::exchange(session->further, {})) {
     further.connection->post([id = session->id()](Connection* connection) {
@@ -258,10 +289,33 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   });
   drive_.metrics.trees.fetch_sub(session->trees().size(), std::memory_order_relaxed);
   session->trees().clear();
-  const auto opens = std::move(session->opens());
+  std::vector<std::shared_ptr<Open>> opens;
+  for (auto& [id, open] : session->opens()) opens.push_back(std::move(open));
   session->opens().clear();
+  co_await end_opens(std::move(opens), why);
+  drive_.sessions.remove(session->id());
+  const auto waiting = std::move(ending);
+  ending_sessions_.erase(session->id());
+  for (Pending<bool>* ended : waiting) ended->set(true);
+  if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
+}
+
+Task<void> Connection::end_opens(std::vector<std::shared_ptr<Open>> opens, OpenEnd why) {
   drive_.metrics.opens.fetch_sub(opens.size(), std::memory_order_relaxed);
-  for (const auto& [id, open] : opens) co_await end_open(*this, open, why);
+  // Others of the loop have their turn meanwhile.
+  constexpr size_t kEndsATurn = 64;
+  for (size_t i = 0; i < opens.size(); ++i) {
+    co_await end_open(*this, std::move(opens[i]), why);
+    if (i % kEndsATurn == kEndsATurn - 1) co_await Executor::yield();
+  }
+}
+
+Task<void> Connection::session_ended(uint64_t id) {
+  const auto ending = ending_sessions_.find(id);
+  if (ending == ending_sessions_.end()) co_return;
+  Pending<bool> ended;
+  ending->second.push_back(&ended);
+  co_await ended;
 }
 
 Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> tree,
@@ -280,24 +334,15 @@ Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> t
     opens.push_back(std::move(at->second));
     at = session.opens().erase(at);
   }
-  drive_.metrics.opens.fetch_sub(opens.size(), std::memory_order_relaxed);
-  for (auto& open : opens) co_await end_open(*this, std::move(open), OpenEnd::kTreeDisconnected);
+  co_await end_opens(std::move(opens), OpenEnd::kTreeDisconnected);
 }
 
-void Connection::notify(const std::shared_ptr<Session>& session, std::string message) {
+void Connection::notify(const std::shared_ptr<Channel>& sealed_by, std::string message) {
   if (sender_.waiting() >= kMaxNotifications) return drop("the peer takes no notifications");
   OutgoingFrame out;
-  out.messages.push_back({std::move(message), {}, nullptr});
-  const bool encrypts = session != nullptr && session->must_encrypt();
-  if (!ending_ || session == nullptr || session->further.empty()) {
-    if (encrypts) out.sealed_by = session->channel;
-    return sender_.send(std::move(out));
-  }
-  const FurtherChannel& other = session->further.front();
-  if (encrypts) out.sealed_by = other.channel;
-  other.connection->post([frame = std::make_shared<OutgoingFrame>(std::move(out))](Connection* at) {
-    if (at != nullptr) at->sender_.send(std::move(*frame));
-  });
+  out.messages.push_back({std::move(message), {}, {}, nullptr});
+  out.sealed_by = sealed_by;
+  sender_.send(std::move(out));
 }
 
 // Sessions that have further connections live on until the last of those is gone.
@@ -305,15 +350,29 @@ Task<void> Connection::end(bool answered) {
   ending_ = true;
   if (!answered) carrier_.cut();
   leave_homes();
-  cancel_where(Exchange::Cancelled::kEnded,
-               [](const Exchange& exchange) { return !exchange.chain().origin; });
+  for (const auto& [id, session] : sessions_) {
+    if (session->established()) drive_.clients.remove(agreement->client, id, mailbox_.get());
+  }
+  const auto goes_on = [](const Exchange& exchange) {
+    return exchange.outlives_channel && exchange.session != nullptr &&
+           !exchange.session->further.empty();
+  };
+  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+    return !exchange.chain().origin && !goes_on(exchange);
+  });
+  for (Exchange* exchange : running_) {
+    if (exchange->chain().guest || exchange->cancelled()) continue;
+    exchange->chain().guest = true;
+    --chains_;
+    ++guests_;
+  }
   while (chains_ > 0) co_await make_progress();
   std::vector<std::shared_ptr<Session>> alone;
   for (const auto& [id, session] : sessions_) {
     if (session->further.empty()) alone.push_back(session);
   }
   for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
-  while (!sessions_.empty() || guests_ > 0) co_await make_progress();
+  while (!sessions_.empty() || !ending_sessions_.empty() || guests_ > 0) co_await make_progress();
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;

@@ -92,7 +92,9 @@ class Connection {
   // Ends a session: what it waits for, its trees and opens. `except` goes on.
   Task<void> end_session(std::shared_ptr<Session> session, OpenEnd why,
                          const Exchange* except = nullptr);
-  // The same for a tree of it.
+  // When a session that is being ended has nothing open any more; at once for any other.
+  Task<void> session_ended(uint64_t id);
+  // As end_session() for a tree of it.
   Task<void> end_tree(Session& session, std::shared_ptr<TreeConnect> tree, const Exchange* except);
   // A logon failed. After too many of them a connection on which nobody has logged on is dropped.
   void count_failed_logon();
@@ -106,11 +108,11 @@ class Connection {
   Binding* find_binding(uint64_t session_id);
   void forget_binding(uint64_t session_id) { bindings_.erase(session_id); }
   // From now on this is a further connection of the session.
-  void bind(std::shared_ptr<Channel> channel, std::shared_ptr<Mailbox> home);
+  void bind(std::shared_ptr<Channel> channel, const Bond& bond);
 
   // Sends what no request asked for: a break. Its header needs a command and perhaps a session id;
-  // it is encrypted if the session is. On the loop; from elsewhere by way of the mailbox.
-  void notify(const std::shared_ptr<Session>& session, std::string message);
+  // null: it is not encrypted. On the loop; from elsewhere by way of the mailbox.
+  void notify(const std::shared_ptr<Channel>& sealed_by, std::string message);
 
   // The connection ends as soon as it can, without a reply to the request at hand. For the log:
   // why.
@@ -131,6 +133,9 @@ class Connection {
   Task<bool> verify(Chain& chain);
   bool answer_hello(std::string_view frame);
   bool take_ids(const Chain& chain);
+  // Reserves the memory for its replies, which may lie there until the peer takes them.
+  Task<bool> reserve_replies(const Chain& chain);
+  Task<bool> take_memory(Budget& budget, uint64_t bytes, Budget::Part& memory);
   Load::Weight make_weight(const Chain& chain);
   bool fail(std::string_view why);
   Task<void> make_progress();
@@ -149,6 +154,8 @@ class Connection {
   void count(const Exchange& exchange, const Reply& reply);
   void one_ended(bool guest);
   bool goes_on(const Chain& chain) const { return chain.origin || !dropped_; }
+
+  Task<void> end_opens(std::vector<std::shared_ptr<Open>> opens, OpenEnd why);
 
   // channels.cc: sessions with several connections. On a further one:
   const Bound* find_home(const Chain& chain) const;
@@ -169,7 +176,8 @@ class Connection {
   const bool on_loopback_;
   std::shared_ptr<Mailbox> mailbox_;
   Load load_;
-  Budget::Part arriving_;  // Of the frame that is received next.
+  Budget::Part arriving_;  // Of the frame that is received next
+  Budget::Part replying_;  // and of the replies to it.
   Sender sender_;
   Credits credits_;
   bool dropped_ = false;
@@ -177,6 +185,8 @@ class Connection {
   size_t established_ = 0;
   size_t failed_logons_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Session>> sessions_;
+  // Those being ended, and who waits for that.
+  std::unordered_map<uint64_t, std::vector<Pending<bool>*>> ending_sessions_;
   std::vector<Exchange*> running_;
   size_t waiting_ = 0;  // Of them, those told to wait.
   size_t chains_ = 0;   // that came here

@@ -173,9 +173,13 @@ smb::CreateReplyContexts answer_contexts(const smb::CreateContexts& asked, const
   return contexts;
 }
 
+// Who comes back has been told before whether the open outlives its connection. Who asks again is
+// told as much of an oplock as it asks for now.
+enum class Telling { kNew, kBack, kAgain };
+
 // The reply that tells of an open.
 Reply tell_open(const Exchange& exchange, const smb::CreateContexts& contexts, Open& open,
-                const tree::Entry& entry, bool may_be_durable) {
+                const tree::Entry& entry, Telling telling, smb::OplockLevel asked) {
   smb::CreateReply body;
   body.action = open.action;
   body.times = times_of(entry);
@@ -187,7 +191,10 @@ Reply tell_open(const Exchange& exchange, const smb::CreateContexts& contexts, O
       answer_contexts(contexts, entry, open.file.tree, open.most_access);
   const auto caching = open.file.tree.open_files->caching(open.file.handle);
   if (!open.file.directory) tell_caching(contexts, caching, body, told);
-  if (may_be_durable) grant_durable(exchange, contexts, caching, open, told);
+  const bool other = telling == Telling::kAgain && caching && !caching->is_lease &&
+                     body.oplock != asked && asked != smb::OplockLevel::kLease;
+  if (other) body.oplock = asked;
+  if (telling != Telling::kBack && !other) grant_durable(exchange, contexts, caching, open, told);
   if (open.holder != nullptr) open.holder->opened(open.id, caching && caching->counts_epochs);
   const std::string answered = told.encode();
   body.contexts = answered;
@@ -205,29 +212,32 @@ Task<Reply> come_back(Exchange& exchange, const smb::CreateRequest& request,
   auto entry = co_await tree::state_of(exchange.occasion, open.file);
   if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
   open.action = smb::CreateAction::kOpened;
-  co_return tell_open(exchange, contexts, open, *entry, false);
+  co_return tell_open(exchange, contexts, open, *entry, Telling::kBack, request.oplock);
 }
 
 // A request that has the name of an earlier one: it is that one again, or a mistake.
-Task<Reply> come_again(Exchange& exchange, const smb::CreateContexts& contexts,
-                       tree::HandleId handle) {
+Task<Reply> come_again(Exchange& exchange, const smb::CreateRequest& request,
+                       const smb::CreateContexts& contexts, std::shared_ptr<Open> open) {
   if (!exchange.header.has(smb::header_flag::kReplay))
     co_return refuse(exchange, Status::kDuplicateObjectId);
-  if (handle == 0) co_return refuse(exchange, Status::kFileNotAvailable);
-  for (const auto& [id, open] : exchange.session->opens()) {
-    if (open->file.handle != handle) continue;
-    const auto there = open->file.tree.open_files->find(handle);
-    std::optional<tree::LeaseName> lease;
-    if (contexts.lease)
-      lease = tree::LeaseName{exchange.connection.agreement->client, contexts.lease->key};
-    if (!there || there->caching.lease != lease) co_return refuse(exchange, Status::kAccessDenied);
-    const auto again = open;
-    auto entry = co_await tree::state_of(exchange.occasion, again->file);
-    if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
-    exchange.opened(again->id);
-    co_return tell_open(exchange, contexts, *again, *entry, true);
+  if (open == nullptr) co_return refuse(exchange, Status::kFileNotAvailable);
+  const auto there = open->file.tree.open_files->find(open->file.handle);
+  std::optional<tree::LeaseName> lease;
+  if (contexts.lease)
+    lease = tree::LeaseName{exchange.connection.agreement->client, contexts.lease->key};
+  if (!there || there->caching.lease != lease) co_return refuse(exchange, Status::kAccessDenied);
+  auto entry = co_await tree::state_of(exchange.occasion, open->file);
+  if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
+  exchange.opened(open->id);
+  co_return tell_open(exchange, contexts, *open, *entry, Telling::kAgain, request.oplock);
+}
+
+// What is open by the request of this name; null: it is being served, or another session has it.
+std::shared_ptr<Open> find_named(Session& session, tree::HandleId handle) {
+  for (const auto& [id, open] : session.opens()) {
+    if (handle != 0 && open->file.handle == handle) return open;
   }
-  co_return refuse(exchange, Status::kFileNotAvailable);
+  return nullptr;
 }
 
 // What the client calls its request, until something is open under that name.
@@ -261,6 +271,20 @@ void let_wait(Exchange& exchange, const tree::Tree& tree, tree::Opening& opening
   };
 }
 
+// The program that asks may have the same file open on another machine, from which it was moved:
+// not any more.
+void take_from_elsewhere(Exchange& exchange, const smb::Guid& program, const tree::Tree& tree,
+                         const tree::Path& path) {
+  Drive& drive = exchange.connection.drive();
+  const smb::Guid& client = exchange.connection.agreement->client;
+  for (const tree::HandleId handle : drive.programs.elsewhere(program, client)) {
+    const auto there = tree.open_files->find(handle);
+    if (!there || there->file.share != tree.space) continue;
+    const auto at = tree::parse_path(tree.names, there->path, true);
+    if (at && *at == path) tree.open_files->force_close(there->file, false, handle);
+  }
+}
+
 // Opens what is asked for, in the session of the request.
 Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
                      const smb::CreateContexts& contexts, Naming* naming) {
@@ -270,9 +294,11 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   auto filled = fill_opening(exchange, request, contexts, *tree, asked);
   if (!filled) co_return refuse(exchange, filled.error());
   auto open = std::make_shared<Open>();
-  open->holder =
-      std::make_shared<CacheHolder>(exchange.connection.mailbox(), exchange.session->id());
+  open->holder = std::make_shared<CacheHolder>(
+      exchange.connection.mailbox(), exchange.connection.agreement->client, exchange.session->id());
   asked.opening.caching = wanted_caching(exchange, request, contexts, open->holder);
+  const bool moves = contexts.app_instance && naming != nullptr;
+  if (moves) take_from_elsewhere(exchange, contexts.app_instance->id, *tree, asked.opening.path);
   let_wait(exchange, *tree, asked.opening);
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);
@@ -282,6 +308,10 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   open->access = asked.granted;
   open->most_access = asked.most;
   open->options = request.options;
+  open->order = ChannelOrder(exchange.header.channel_sequence());
+  // What is asked for on one connection may come again on another.
+  if ((exchange.connection.agreement->capabilities & smb::capability::kMultiChannel) != 0)
+    open->sequences.enable();
   open->action = action_of(opened->action);
   if (contexts.allocation_size && opened->action != tree::OpenAction::kOpened)
     open->allocation = *contexts.allocation_size;
@@ -297,7 +327,12 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   exchange.opened(open->id);
   exchange.connection.drive().metrics.opens.fetch_add(1, std::memory_order_relaxed);
   if (naming != nullptr) naming->give(*open);
-  co_return tell_open(exchange, contexts, *open, opened->entry, true);
+  if (moves) {
+    open->program = contexts.app_instance->id;
+    exchange.connection.drive().programs.add(
+        *open->program, {exchange.connection.agreement->client, open->file.handle});
+  }
+  co_return tell_open(exchange, contexts, *open, opened->entry, Telling::kNew, request.oplock);
 }
 
 }  // namespace
@@ -320,8 +355,17 @@ Task<Reply> create(Exchange& exchange) {
   NamedCreates& creates = exchange.connection.drive().creates;
   const NamedCreates::Name name{exchange.connection.agreement->client,
                                 contexts->durable2->create_guid};
-  if (const auto known = creates.begin(name))
-    co_return co_await come_again(exchange, *contexts, *known);
+  if (const auto known = creates.begin(name)) {
+    auto open = find_named(*exchange.session, *known);
+    // A client that has used what it opened does not ask for that again.
+    const bool anew =
+        open != nullptr && open->used && exchange.header.has(smb::header_flag::kReplay);
+    if (!anew) co_return co_await come_again(exchange, *request, *contexts, std::move(open));
+    open->named.reset();
+    creates.end(name, 0);
+    if (creates.begin(name)) co_return refuse(exchange, Status::kFileNotAvailable);
+  }
+  exchange.outlives_channel = true;
   Naming naming(creates, name);
   co_return co_await open_new(exchange, *request, *contexts, &naming);
 }

@@ -21,19 +21,21 @@ void put_header(std::string& message, const smb::Header& header) {
 
 Detached Connection::run(std::unique_ptr<Chain> chain) {
   const auto origin = chain->origin;
+  chain->guest = origin.has_value();
   ++(origin ? guests_ : chains_);
   try {
     co_await serve(*chain);
   } catch (const std::exception& error) {
     drop(std::string("an exception: ") + error.what());
   }
+  const bool guest = chain->guest;
   chain.reset();
   if (origin) {
     origin->connection->post([number = origin->number](Connection* connection) {
       if (connection != nullptr) connection->all_came_back(number);
     });
   }
-  one_ended(origin.has_value());
+  one_ended(guest);
 }
 
 void Connection::one_ended(bool guest) {
@@ -183,6 +185,7 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   count(exchange, reply);
   out.message = std::move(reply.message);
   out.data = std::move(reply.data);
+  out.hold = std::move(reply.hold);
   if (reply.signed_by != nullptr) {
     out.signed_by = std::move(reply.signed_by);
   } else if (by_session) {
@@ -204,7 +207,7 @@ void Connection::send_interim(Exchange& exchange) {
   header.credits = static_cast<uint16_t>(std::exchange(chain.credits, 0));
   OutgoingFrame out;
   out.sealed_by = chain.sealed_by;
-  out.messages.push_back({smb::encode(header, smb::ErrorReply()), {}, nullptr});
+  out.messages.push_back({smb::encode(header, smb::ErrorReply()), {}, {}, nullptr});
   deliver(chain, Leg::kInterim, std::move(out));
 }
 

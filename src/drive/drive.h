@@ -4,6 +4,8 @@
 #include "auth/ntlm.h"
 #include "base/clock.h"
 #include "base/executor.h"
+#include "drive/app_instances.h"
+#include "drive/clients.h"
 #include "drive/logon_brake.h"
 #include "drive/metrics.h"
 #include "drive/named_creates.h"
@@ -32,9 +34,11 @@ struct Drive {
   const std::string logon_hint;
 
   Sessions sessions;
+  Clients clients;
   LogonBrake brake;
   Metrics metrics;
   NamedCreates creates;
+  AppInstances programs;
 
   // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
   int64_t write_behind_ticks = kTicksPerSecond;

@@ -53,7 +53,7 @@ bool is_meant(const Exchange& exchange, const smb::CreateContexts& contexts,
   const Durable& durable = open.durable;
   const smb::Guid& client = exchange.connection.agreement->client;
   if (handle.file.share != exchange.tree->share.tree.space) return false;
-  if (durable.version != (contexts.reconnect2 ? 2 : 1)) return false;
+  // Either version of coming back will do; what has no name of its own is called by zeros.
   if (durable.account != exchange.session->account()) return false;
   if (contexts.reconnect2 && durable.create_guid != contexts.reconnect2->create_guid) return false;
   const auto& lease = handle.caching.lease;
@@ -77,8 +77,8 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
     other_name = contexts.lease && (!path || !there || path->path != *there);
     return !other_name;
   };
-  auto holder =
-      std::make_shared<CacheHolder>(exchange.connection.mailbox(), exchange.session->id());
+  auto holder = std::make_shared<CacheHolder>(
+      exchange.connection.mailbox(), exchange.connection.agreement->client, exchange.session->id());
   auto back = tree.open_files->reclaim(id, is_it, exchange.session->id(),
                                        std::string(exchange.connection.peer()), holder);
   if (!back) co_return other_name ? Status::kInvalidParameter : Status::kObjectNameNotFound;

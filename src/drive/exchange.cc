@@ -20,6 +20,7 @@ Exchange::Exchange(Connection& on, Chain& part_of, size_t index)
 }
 
 Exchange::~Exchange() {
+  if (counted_at_ != nullptr) counted_at_->order.leave(counted_);
   auto& running = connection.running_;
   running.back()->place = place;
   std::swap(running[place], running.back());
@@ -33,6 +34,12 @@ std::shared_ptr<Open> Exchange::find_open(const smb::FileId& named) {
   auto open = session->find_open(named == smb::kPreviousFile ? chain_.file : named);
   if (open == nullptr || open->tree != tree) return nullptr;
   opened(open->id);
+  open->used = true;
+  if (counted_at_ == nullptr && connection.dialect() >= smb::Dialect::kSmb300) {
+    counted_at_ = open;
+    counted_ = open->order.enter(header.channel_sequence(), header.has(smb::header_flag::kReplay),
+                                 may_change_);
+  }
   return open;
 }
 

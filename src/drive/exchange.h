@@ -25,6 +25,7 @@
 
 #include "base/task.h"
 #include "drive/chain.h"
+#include "drive/channel_order.h"
 #include "drive/session.h"
 #include "os/file.h"
 #include "smb/frame.h"
@@ -40,6 +41,7 @@ struct Reply {
   smb::Header header;
   std::string message;          // Room for the header, and the body.
   std::vector<os::Bytes> data;  // What follows the body, not copied into it: what READ has read.
+  store::Hold hold;             // Of what is to be read from files yet.
 
   // For the end of a logon, whose request is not signed.
   std::shared_ptr<Channel> signed_by;
@@ -66,6 +68,9 @@ class Exchange {
   // The open that a request names; in a chain, what the message before opened or used. Null when
   // there is none, or when it is another tree's.
   std::shared_ptr<Open> find_open(const smb::FileId& named);
+  // Whether the request may change what find_open() has found: FILE_NOT_AVAILABLE otherwise. For
+  // those that a client sends again when it has lost a connection.
+  bool may_change() const { return may_change_; }
   // From now on that is what further messages of the chain mean. For CREATE.
   void opened(const smb::FileId& id);
 
@@ -100,6 +105,9 @@ class Exchange {
   }
   bool is_last() const { return &incoming_ == &chain_.requests.back(); }
   size_t place = 0;  // among the running ones
+  // Goes on when the connection that it came by is lost, as long as its session has others: the
+  // client asks again there.
+  bool outlives_channel = false;
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
  private:
@@ -108,6 +116,9 @@ class Exchange {
   uint64_t async_id_ = 0;  // Set once the client was told to wait.
   std::optional<Cancelled> cancelled_;
   std::function<void()> wake_;
+  std::shared_ptr<Open> counted_at_;  // by this
+  ChannelOrder::Counted counted_;
+  bool may_change_ = true;
 };
 
 using Handler = Task<Reply> (*)(Exchange&);

@@ -79,6 +79,7 @@ Task<Reply> ioctl(Exchange& exchange) {
     co_return network_interfaces(exchange, *request);
   const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, smb::Status::kFileClosed);
+  if (!exchange.may_change()) co_return refuse(exchange, smb::Status::kFileNotAvailable);
   const ControlOutput output = co_await file_control(exchange, *open, *request);
   if (!output.has_body) co_return refuse(exchange, output.status);
   smb::IoctlReply body;

@@ -28,9 +28,14 @@ inline constexpr size_t kMaxFailedLogons = 8;      // then the connection ends
 inline constexpr size_t kMaxRunning = 512;         // requests that are served or whose reply waits
 inline constexpr size_t kMaxWaiting = 512;         // of them, those told to wait (STATUS_PENDING)
 inline constexpr size_t kMaxNotifications = 4096;  // that the peer has not taken yet
+inline constexpr size_t kMaxReminders = 4;         // of a break that does not arrive at all
 // What requests being served and replies on their way may take together, but for one request, which
 // is always served.
 inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
+
+// What replies may take of all connections together; of one peer it is a half (base/budget.h).
+// Apart from the memory of bodies, so that who reads slowly keeps nobody from writing.
+inline constexpr uint64_t kMaxReplyBytesOfAll = 256 * 1024 * 1024;
 
 // Of a session.
 inline constexpr size_t kMaxChannels = 32;  // at once

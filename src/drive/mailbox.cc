@@ -10,6 +10,13 @@ void Mailbox::post(Job job) {
   deliver(shared_from_this(), std::move(job));
 }
 
+void Mailbox::run(const Job& job) {
+  Connection* there = connection();
+  // On its loop the connection cannot end meanwhile.
+  if (there == nullptr || is_here()) return job(there);
+  post(job);
+}
+
 Connection* Mailbox::connection() {
   MutexLock lock(mutex_);
   return connection_;

@@ -20,6 +20,12 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   // Runs the job on the connection's loop, soon; at once and with null when it has ended.
   void post(Job job);
 
+  // Whether this is the connection's loop.
+  bool is_here() const { return Executor::current() == &loop_; }
+  // The same as post(), but at once when this is the connection's loop: before anything else is
+  // sent there.
+  void run(const Job& job);
+
   // For the connection, on its loop, before it dies. Jobs posted before find null.
   void close();
 

@@ -11,6 +11,7 @@ namespace kyanite::drive {
 void release(Drive& drive, Open& open) {
   if (open.watch) open.file.tree.open_files->watchers().close(*open.watch);
   if (open.named) drive.creates.end(*open.named, 0);
+  if (open.program) drive.programs.remove(*open.program, open.file.handle);
 }
 
 Task<void> end_open(Connection& connection, std::shared_ptr<Open> open, OpenEnd why) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/task.h"
+#include "drive/channel_order.h"
 #include "drive/lock_sequences.h"
 #include "drive/named_creates.h"
 #include "smb/create.h"
@@ -59,8 +60,11 @@ struct Open {
   Listing listing;
   std::shared_ptr<CacheHolder> holder;
   LockSequences sequences;
+  ChannelOrder order;
+  bool used = false;  // By a request that named it: the client has seen the reply to its CREATE.
   Durable durable;
   std::optional<NamedCreates::Name> named;                // What the client called its request.
+  std::optional<smb::Guid> program;                       // What has it open, if it has a name.
   smb::CreateAction action = smb::CreateAction::kOpened;  // What the client was told.
   std::optional<tree::Watchers::WatchId> watch;
   uint32_t watch_bytes = 0;  // The most that it is told at once.

@@ -1,8 +1,10 @@
 #include "drive/paths.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -11,20 +13,27 @@ namespace kyanite::drive {
 namespace {
 constexpr std::string_view kDefaultStream = "::$data";
 
-// Whether the names of parents lead above the root.
-bool leaves_root(std::string_view text) {
-  int depth = 0;
-  while (!text.empty() && depth >= 0) {
-    const size_t end = std::min(text.find('\\'), text.size());
+// The path without names of the directory itself and of parents; nothing when it leads above the
+// root.
+std::optional<std::string> resolve(std::string_view text) {
+  std::vector<std::string_view> names;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('/'), text.size());
     const std::string_view name = text.substr(0, end);
     if (name == "..") {
-      --depth;
+      if (names.empty()) return std::nullopt;
+      names.pop_back();
     } else if (name != ".") {
-      ++depth;
+      names.push_back(name);
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return depth < 0;
+  std::string path;
+  for (const std::string_view name : names) {
+    if (!path.empty()) path += '/';
+    path += name;
+  }
+  return path;
 }
 }  // namespace
 
@@ -32,23 +41,25 @@ Result<WirePath, smb::Status> parse_wire_path(const tree::NameRules& rules, std:
                                               bool leading_slash) {
   using smb::Status;
   WirePath wire;
-  if (text.starts_with('\\')) {
+  std::string path(text);
+  std::replace(path.begin(), path.end(), '\\', '/');
+  text = path;
+  if (text.starts_with('/')) {
     if (!leading_slash) return Status::kInvalidParameter;
     text.remove_prefix(1);
   }
-  if (text.find('/') != std::string_view::npos) return Status::kObjectNameInvalid;
   if (text.size() >= kDefaultStream.size() &&
       equals_ignoring_case(text.substr(text.size() - kDefaultStream.size()), kDefaultStream))
     text.remove_suffix(kDefaultStream.size());
-  if (text.ends_with('\\')) {
+  if (text.ends_with('/')) {
     wire.names_directory = true;
     text.remove_suffix(1);
-    if (text.empty() || text.ends_with('\\')) return Status::kObjectNameInvalid;
+    if (text.empty() || text.ends_with('/')) return Status::kObjectNameInvalid;
   }
-  if (leaves_root(text)) return Status::kObjectPathSyntaxBad;
-  std::string path(text);
-  std::replace(path.begin(), path.end(), '\\', '/');
-  auto parsed = tree::parse_path(rules, path, true);
+  if (text.find("//") != std::string_view::npos) return Status::kObjectNameInvalid;
+  const auto resolved = resolve(text);
+  if (!resolved) return Status::kObjectPathSyntaxBad;
+  auto parsed = tree::parse_path(rules, *resolved, true);
   if (!parsed) return Status::kObjectNameInvalid;
   wire.path = std::move(*parsed);
   return wire;

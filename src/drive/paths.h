@@ -9,8 +9,9 @@
 
 namespace kyanite::drive {
 
-// From the root of the share, with \ between the parts. A leading one is INVALID_PARAMETER, unless
-// it is tolerated; a path that leads above the root is OBJECT_PATH_SYNTAX_BAD. The name of the
+// From the root of the share, with \ or / between the parts. A leading one is INVALID_PARAMETER,
+// unless it is tolerated. "." and ".." are taken as they are meant, whatever is stored; a path that
+// leads above the root is OBJECT_PATH_SYNTAX_BAD. The name of the
 // stream that every file has is taken off; any other one, and what is no name, is
 // OBJECT_NAME_INVALID.
 struct WirePath {

@@ -22,14 +22,15 @@ Task<Reply> read(Exchange& exchange) {
   auto bytes = co_await tree::read(exchange.occasion, open->file, request->offset, request->length);
   if (!bytes) co_return refuse(exchange, status_of(bytes.error()));
   uint64_t length = 0;
-  for (const auto& piece : *bytes) length += os::size_of(piece);
+  for (const auto& piece : bytes->pieces) length += os::size_of(piece);
   const bool nothing = length == 0 && request->length > 0;
   if (nothing || length < request->minimum_count) co_return refuse(exchange, Status::kEndOfFile);
   open->position = request->offset + length;
   smb::ReadReply body;
   body.length = static_cast<uint32_t>(length);
   Reply made = reply(exchange, body);
-  made.data = std::move(*bytes);
+  made.data = std::move(bytes->pieces);
+  made.hold = std::move(bytes->hold);
   co_return made;
 }
 

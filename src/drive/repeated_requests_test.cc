@@ -1,6 +1,8 @@
 // Requests that come again because their answer was lost.
 #include <gtest/gtest.h>
 
+#include "drive/app_instances.h"
+#include "drive/channel_order.h"
 #include "drive/lock_sequences.h"
 #include "drive/named_creates.h"
 
@@ -29,6 +31,51 @@ TEST(LockSequences, KnowWhatIsDone) {
   }
   sequences.done(LockSequences::kBuckets, 15);
   EXPECT_TRUE(sequences.is_done(LockSequences::kBuckets, 15));
+}
+
+TEST(ChannelOrder, RefusesWhatIsLate) {
+  ChannelOrder order(5);
+  bool may_change = false;
+  const auto enter = [&](uint16_t sequence, bool again = false) {
+    order.leave(order.enter(sequence, again, may_change));
+    return may_change;
+  };
+  EXPECT_TRUE(enter(5));
+  EXPECT_FALSE(enter(4));
+  EXPECT_TRUE(enter(6));
+  EXPECT_FALSE(enter(5)) << "a connection was lost since";
+  EXPECT_TRUE(enter(6 + 0x7FFF));
+  EXPECT_FALSE(enter(5)) << "that far ahead is behind";
+  EXPECT_TRUE(enter(0)) << "numbers begin again";
+}
+
+TEST(ChannelOrder, WhatIsSentAgainWaitsForWhatWasSentBefore) {
+  ChannelOrder order;
+  bool may_change = false;
+  const auto before = order.enter(0, false, may_change);
+  EXPECT_TRUE(may_change);
+  order.leave(order.enter(1, true, may_change));
+  EXPECT_FALSE(may_change) << "the first is still served";
+  order.leave(order.enter(1, false, may_change));
+  EXPECT_TRUE(may_change) << "this one is new";
+  order.leave(before);
+  order.leave(order.enter(1, true, may_change));
+  EXPECT_TRUE(may_change);
+}
+
+TEST(AppInstances, AreKnownOnOtherMachines) {
+  AppInstances programs;
+  smb::Guid program{}, here{}, there{};
+  program.fill('p');
+  here.fill('h');
+  there.fill('t');
+  programs.add(program, {here, 1});
+  programs.add(program, {there, 2});
+  programs.add({}, {there, 3});
+  EXPECT_EQ(programs.elsewhere(program, here), std::vector<tree::HandleId>{2});
+  EXPECT_EQ(programs.elsewhere(program, there), std::vector<tree::HandleId>{1});
+  programs.remove(program, 2);
+  EXPECT_TRUE(programs.elsewhere(program, here).empty());
 }
 
 TEST(NamedCreates, AreKnownWhileServedAndWhileOpen) {

@@ -56,31 +56,25 @@ void make_error(Outgoing& message) {
   message.data.clear();
 }
 
+void load_data(Outgoing& message) {
+  for (auto& piece : message.data) {
+    if (load(piece)) continue;
+    make_error(message);
+    return;
+  }
+}
+
 // Of a chain, whose messages are padded behind their data.
 void append_data(Outgoing& message) {
   for (const auto& piece : message.data) message.message += std::get<Buffer>(piece).view();
   message.data.clear();
 }
 
-std::vector<std::string_view> data_views(const Outgoing& message) {
-  std::vector<std::string_view> views;
-  views.reserve(message.data.size());
-  for (const auto& piece : message.data) views.push_back(std::get<Buffer>(piece).view());
-  return views;
-}
-
-// Messages as they are before they are signed or encrypted.
-void assemble(OutgoingFrame& frame) {
-  for (Outgoing& message : frame.messages) {
-    for (auto& piece : message.data) {
-      if (load(piece)) continue;
-      make_error(message);
-      break;
-    }
-  }
-  if (frame.messages.size() == 1) return;
+// The messages of a chain as they are before they are signed or encrypted.
+void link(OutgoingFrame& frame) {
   std::vector<std::string> texts;
   for (Outgoing& message : frame.messages) {
+    load_data(message);
     append_data(message);
     texts.push_back(std::move(message.message));
   }
@@ -88,37 +82,105 @@ void assemble(OutgoingFrame& frame) {
   for (size_t i = 0; i < texts.size(); ++i) frame.messages[i].message = std::move(texts[i]);
 }
 
-void sign(OutgoingFrame& frame) {
-  for (Outgoing& message : frame.messages) {
-    if (message.signed_by != nullptr)
-      message.signed_by->signer.sign(message.message, data_views(message));
-  }
+void sign(Outgoing& message) {
+  if (message.signed_by == nullptr) return;
+  smb::Signer& signer = message.signed_by->signer;
+  bool loaded = true;
+  size_t next = 0;
+  signer.sign(message.message, [&]() -> std::optional<std::string_view> {
+    if (next == message.data.size()) return {};
+    os::Bytes& piece = message.data[next++];
+    loaded = load(piece);
+    if (!loaded) return {};
+    return std::get<Buffer>(piece).view();
+  });
+  if (loaded) return;
+  make_error(message);
+  signer.sign(message.message);
 }
 
-std::vector<std::string_view> all_views(const OutgoingFrame& frame) {
-  std::vector<std::string_view> views;
-  for (const Outgoing& message : frame.messages) {
-    views.push_back(message.message);
-    for (const auto view : data_views(message)) views.push_back(view);
-  }
-  return views;
-}
+// The pieces of a frame for encryption to `out`. What is in files is read to its place there.
+class PiecesInPlace {
+ public:
+  PiecesInPlace(OutgoingFrame& frame, char* out) : frame_(frame), to_(out) {}
 
-// The encrypted frame behind its prefix; nothing when it is not encrypted.
-Buffer prepare(OutgoingFrame& frame) {
-  assemble(frame);
-  if (frame.sealed_by == nullptr) {
-    sign(frame);
+  std::optional<std::string_view> next() {
+    while (message_ < frame_.messages.size()) {
+      Outgoing& message = frame_.messages[message_];
+      if (piece_ > message.data.size()) {
+        ++message_;
+        piece_ = 0;
+        continue;
+      }
+      const size_t piece = piece_++;
+      if (piece == 0) return passed(message.message);
+      os::Bytes& bytes = message.data[piece - 1];
+      const auto* slice = std::get_if<os::FileSlice>(&bytes);
+      if (slice == nullptr) return passed(std::get<Buffer>(bytes).view());
+      const auto got = slice->file->read_at(to_, slice->length, slice->offset);
+      if (!got || *got != slice->length) {
+        make_error(message);
+        failed_ = true;
+        return {};
+      }
+      return passed({to_, slice->length});
+    }
     return {};
   }
-  const size_t plain = bytes_of(frame);
-  const size_t sealed = plain + smb::kTransformBytes;
-  Buffer bytes(smb::kPrefixBytes + sealed);
-  const auto prefix = smb::make_prefix(sealed);
-  bytes.append({prefix.data(), prefix.size()});
-  bytes.resize(smb::kPrefixBytes + sealed);
-  frame.sealed_by->sealer->seal(all_views(frame), bytes.data() + smb::kPrefixBytes);
-  return bytes;
+  bool failed() const { return failed_; }
+
+ private:
+  std::string_view passed(std::string_view bytes) {
+    to_ += bytes.size();
+    return bytes;
+  }
+
+  OutgoingFrame& frame_;
+  char* to_;
+  size_t message_ = 0;
+  size_t piece_ = 0;  // 0: the message itself; then its data.
+  bool failed_ = false;
+};
+
+// The encrypted frame behind its prefix.
+Buffer seal(OutgoingFrame& frame) {
+  while (true) {
+    const size_t plain = bytes_of(frame);
+    const size_t sealed = plain + smb::kTransformBytes;
+    Buffer bytes(smb::kPrefixBytes + sealed);
+    const auto prefix = smb::make_prefix(sealed);
+    bytes.append({prefix.data(), prefix.size()});
+    bytes.resize(smb::kPrefixBytes + sealed);
+    char* const out = bytes.data() + smb::kPrefixBytes;
+    PiecesInPlace pieces(frame, out + smb::kTransformBytes);
+    frame.sealed_by->sealer->seal(
+        plain, [&pieces] { return pieces.next(); }, out);
+    if (!pieces.failed()) return bytes;
+  }
+}
+
+// The encrypted frame; nothing when it is not encrypted.
+Buffer prepare(OutgoingFrame& frame) {
+  if (frame.messages.size() > 1) link(frame);
+  if (frame.sealed_by != nullptr) return seal(frame);
+  for (Outgoing& message : frame.messages) {
+    sign(message);
+    load_data(message);  // Of what is not signed.
+  }
+  return {};
+}
+
+std::vector<iovec> pieces_of(const OutgoingFrame& frame, std::string_view prefix) {
+  std::vector<iovec> pieces;
+  const auto add = [&](std::string_view view) {
+    pieces.push_back({const_cast<char*>(view.data()), view.size()});  // Only read.
+  };
+  add(prefix);
+  for (const Outgoing& message : frame.messages) {
+    add(message.message);
+    for (const auto& piece : message.data) add(std::get<Buffer>(piece).view());
+  }
+  return pieces;
 }
 }  // namespace
 
@@ -163,11 +225,8 @@ Task<bool> Sender::send_one(OutgoingFrame frame) {
     iovec whole{sealed.data(), sealed.size()};
     co_return co_await carrier_.write({&whole, 1});
   }
-  auto prefix = smb::make_prefix(bytes_of(frame));
-  std::vector<iovec> pieces;
-  pieces.push_back({prefix.data(), prefix.size()});
-  for (const std::string_view view : all_views(frame))
-    pieces.push_back({const_cast<char*>(view.data()), view.size()});  // Only read.
+  const auto prefix = smb::make_prefix(bytes_of(frame));
+  auto pieces = pieces_of(frame, {prefix.data(), prefix.size()});
   co_return co_await carrier_.write(pieces);
 }
 

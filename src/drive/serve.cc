@@ -19,7 +19,10 @@ class SocketCarrier final : public Carrier {
   Executor& loop() const override { return socket_.shard().loop; }
   std::string_view peer() const override { return socket_.peer(); }
   std::string local() const override { return socket_.local(); }
-  Task<bool> write(std::span<iovec> pieces) override { return socket_.write_all(pieces); }
+  Task<bool> write(std::span<iovec> pieces) override {
+    return socket_.write_all(pieces, false, net::Connection::Counted::kAlready);
+  }
+  bool all_arrived() const override { return socket_.unconfirmed_bytes() == 0; }
   Task<void> sleep(std::chrono::milliseconds time) override {
     co_await socket_.shard().loop.sleep_until(socket_.now_ms() + time.count());
   }

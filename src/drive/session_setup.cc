@@ -36,12 +36,15 @@ Result<Terms, std::string_view> terms_of(const Connection& connection, std::stri
 // what it had open is closed, or waits for its client.
 Task<void> end_previous(Connection& connection, uint64_t id, const Session& session) {
   if (id == 0 || id == session.id()) co_return;
-  const auto bond = connection.drive().sessions.find(id);
+  const auto bond = connection.drive().sessions.find_previous(id);
   if (!bond || bond->account != session.account()) co_return;
   Pending<bool> ended;
   const auto end = [](Connection& there, uint64_t which, Pending<bool>& done) -> Detached {
-    if (auto found = there.find_session(which))
+    if (auto found = there.find_session(which)) {
       co_await there.end_session(std::move(found), OpenEnd::kConnectionLost);
+    } else {
+      co_await there.session_ended(which);
+    }
     done.set(true);
   };
   bond->home->post([&ended, &end, id](Connection* there) {

@@ -19,12 +19,17 @@ uint64_t Sessions::add(std::shared_ptr<Mailbox> home) {
   }
 }
 
-void Sessions::remove(uint64_t id) {
+void Sessions::begin_end(uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;
+  if (found == sessions_.end() || std::exchange(found->second.ending, true)) return;
   if (!found->second.bond.account.empty()) --established_;
-  sessions_.erase(found);
+}
+
+void Sessions::remove(uint64_t id) {
+  begin_end(id);
+  MutexLock lock(mutex_);
+  sessions_.erase(id);
 }
 
 void Sessions::establish(uint64_t id, Bond bond) {
@@ -38,6 +43,14 @@ void Sessions::establish(uint64_t id, Bond bond) {
 std::optional<Bond> Sessions::find(uint64_t id) const {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second.ending || found->second.bond.account.empty())
+    return {};
+  return found->second.bond;
+}
+
+std::optional<Bond> Sessions::find_previous(uint64_t id) const {
+  MutexLock lock(mutex_);
+  const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second.bond.account.empty()) return {};
   return found->second.bond;
 }
@@ -45,7 +58,7 @@ std::optional<Bond> Sessions::find(uint64_t id) const {
 Result<uint16_t, smb::Status> Sessions::add_channel(uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return smb::Status::kUserSessionDeleted;
+  if (found == sessions_.end() || found->second.ending) return smb::Status::kUserSessionDeleted;
   Entry& entry = found->second;
   if (entry.channels >= kMaxChannels || entry.last_channel == UINT16_MAX)
     return smb::Status::kInsufficientResources;

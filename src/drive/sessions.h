@@ -39,12 +39,17 @@ class Sessions {
   // A new id for a session of the connection behind the mailbox. It has 32 bits: there are clients
   // that keep no more. Knowing it is of no use without the session's keys.
   uint64_t add(std::shared_ptr<Mailbox> home);
+  // The session is over, and nobody but its client finds it (find_previous) until what it had open
+  // is closed and it is removed.
+  void begin_end(uint64_t id);
   void remove(uint64_t id);
   // Somebody has logged on. Its home is the connection it was added for.
   void establish(uint64_t id, Bond bond);
 
   // Nothing unless the session is established.
   std::optional<Bond> find(uint64_t id) const;
+  // The same for one that is perhaps ending.
+  std::optional<Bond> find_previous(uint64_t id) const;
 
   // A further channel begins: its number, never given twice; or why the session cannot have it.
   Result<uint16_t, smb::Status> add_channel(uint64_t id);
@@ -54,7 +59,8 @@ class Sessions {
 
  private:
   struct Entry {
-    Bond bond;            // Without an account until it is established.
+    Bond bond;  // Without an account until it is established.
+    bool ending = false;
     size_t channels = 1;  // With the one at home.
     uint16_t last_channel = 0;
   };

@@ -217,6 +217,7 @@ Task<Reply> set_info(Exchange& exchange) {
   if (!request) co_return refuse(exchange, request.error());
   const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
+  if (!exchange.may_change()) co_return refuse(exchange, Status::kFileNotAvailable);
   Status status = Status::kInvalidParameter;
   if (request->type == smb::InfoType::kFile) {
     status = co_await set_file(exchange, *open, *request);

@@ -20,6 +20,7 @@ Task<Reply> write(Exchange& exchange) {
   if (!request) co_return refuse(exchange, request.error());
   const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
+  if (!exchange.may_change()) co_return refuse(exchange, Status::kFileNotAvailable);
   if (open->file.directory) co_return refuse(exchange, Status::kInvalidDeviceRequest);
   if (request->channel != 0 || request->offset > INT64_MAX ||
       request->data.size() > uint64_t{INT64_MAX} - request->offset)

@@ -171,12 +171,21 @@ Task<store::Result<store::Ref>> Engine::append(Buffer bytes) {
       co_await parts_->appends.try_run([&] { return parts_->extents->writer().append(bytes); }));
 }
 
+Task<store::Result<std::vector<store::Ref>>> Engine::append_all(std::vector<Buffer> runs) {
+  for (const Buffer& run : runs) CHECK(!run.empty() && run.size() <= store::kMaxRunBytes);
+  co_return or_busy<std::vector<store::Ref>>(
+      co_await parts_->appends.try_run([&] { return parts_->extents->writer().append_all(runs); }));
+}
+
 Task<store::Result<os::Bytes>> Engine::read_run(store::Ref ref, uint32_t offset, uint32_t length,
                                                 bool prefer_file) {
   return parts_->extents->read(parts_->reads, ref, offset, length, prefer_file);
 }
 
 store::Hold Engine::hold() { return parts_->holds.take(); }
+store::Hold Engine::keep(std::vector<store::Ref> refs) {
+  return parts_->holds.keep(std::move(refs));
+}
 
 Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
   store::Commit deletes;

@@ -59,9 +59,11 @@ class Engine final : public store::Store {
   std::unique_ptr<store::Snapshot> snapshot() override;
   Task<store::Result<void>> commit(store::Commit commit) override;
   Task<store::Result<store::Ref>> append(Buffer bytes) override;
+  Task<store::Result<std::vector<store::Ref>>> append_all(std::vector<Buffer> runs) override;
   Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
                                           bool prefer_file) override;
   store::Hold hold() override;
+  store::Hold keep(std::vector<store::Ref> refs) override;
   Task<store::Result<size_t>> erase(store::Range range, size_t most) override;
 
   // Sweeps on the calling thread, which must not hold a Hold.

@@ -16,7 +16,10 @@ using store::Error;
 
 constexpr uint64_t kBulkRunBytes = 128 * 1024;
 // Where there is no room for a whole extent, smaller ones are tried down to this.
-constexpr uint64_t kLeastExtentBytes = 1 << 20;
+constexpr uint64_t kLeastExtentBytes = 2 << 20;
+// So many runs are written at once, for which every extent has room.
+constexpr size_t kMostTogether = 4;
+static_assert(kMostTogether * store::kMaxRunBytes + kPageBytes <= kLeastExtentBytes);
 
 Error error_of(const os::Error& error) {
   log_error(error.what);
@@ -53,34 +56,62 @@ void ExtentWriter::seal_all() {
 }
 
 store::Result<store::Ref> ExtentWriter::append(Buffer& bytes) {
+  auto refs = append_together({&bytes, 1});
+  if (!refs) return refs.error();
+  return refs->front();
+}
+
+store::Result<std::vector<store::Ref>> ExtentWriter::append_all(std::span<Buffer> runs) {
+  std::vector<store::Ref> refs;
+  while (!runs.empty()) {
+    const size_t count = std::min(runs.size(), kMostTogether);
+    auto appended = append_together(runs.first(count));
+    if (!appended) return appended.error();
+    refs.insert(refs.end(), appended->begin(), appended->end());
+    runs = runs.subspan(count);
+  }
+  return refs;
+}
+
+store::Result<std::vector<store::Ref>> ExtentWriter::append_together(std::span<Buffer> runs) {
   if (!room_.plenty()) {
     room_.look();
     // No commit would be taken that lists it.
     if (!room_.plenty()) return Error::kFull;
   }
-  const auto length = static_cast<uint32_t>(bytes.size());
-  const uint32_t crc = store::crc32c(bytes.view());
-  bytes.resize(padded(length));
-  std::memset(bytes.data() + length, 0, bytes.size() - length);
-
-  auto reserved = reserve(bytes.size());
+  std::vector<store::Ref> refs;
+  uint64_t total = 0;
+  for (Buffer& run : runs) {
+    const auto length = static_cast<uint32_t>(run.size());
+    refs.push_back({0, total, length, store::crc32c(run.view())});
+    run.resize(padded(length));
+    std::memset(run.data() + length, 0, run.size() - length);
+    total += run.size();
+  }
+  auto reserved = reserve(total);
   if (!reserved) return reserved.error();
-  auto written = write(*reserved->extent, bytes.view(), reserved->offset);
+  auto written = write(*reserved->extent, runs, reserved->offset);
   finish(*reserved, written.ok());
   if (!written) return error_of(written.error());
-  appended_runs_.fetch_add(1, std::memory_order_relaxed);
-  appended_bytes_.fetch_add(length, std::memory_order_relaxed);
-  return store::Ref{reserved->extent->id, reserved->offset, length, crc};
+  for (store::Ref& ref : refs) {
+    ref.extent = reserved->extent->id;
+    ref.offset += reserved->offset;
+    appended_runs_.fetch_add(1, std::memory_order_relaxed);
+    appended_bytes_.fetch_add(ref.length, std::memory_order_relaxed);
+  }
+  return refs;
 }
 
-os::Result<void> ExtentWriter::write(const Extent& extent, std::string_view bytes,
+os::Result<void> ExtentWriter::write(const Extent& extent, std::span<const Buffer> runs,
                                      uint64_t offset) {
+  std::vector<std::string_view> pieces;
+  for (const Buffer& run : runs) pieces.push_back(run.view());
   if (extent.direct != nullptr) {
-    auto written = extent.direct->write_at(bytes, offset);
+    auto written = extent.direct->write_pieces_at(pieces, offset);
     // Cut short by the kernel, what is left need not begin at a page.
     if (written || written.error().code != EINVAL) return written;
   }
-  return extent.file->write_at(bytes, offset);
+  return extent.file->write_pieces_at(pieces, offset);
 }
 
 store::Result<ExtentWriter::Reserved> ExtentWriter::reserve(uint64_t length) {

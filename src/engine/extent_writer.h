@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class ExtentWriter {
 
   // Writes the run; blocks. Its bytes are padded in place.
   store::Result<store::Ref> append(Buffer& bytes);
+  // The same for several, as one write if there is room for them in one place.
+  store::Result<std::vector<store::Ref>> append_all(std::span<Buffer> runs);
 
   // Whether some ref of the commit is in an extent that has to be synced first.
   bool needs_sync(const store::Commit& commit) const;
@@ -87,10 +90,12 @@ class ExtentWriter {
   };
 
   store::Result<Reserved> reserve(uint64_t length);
+  store::Result<std::vector<store::Ref>> append_together(std::span<Buffer> runs);
   void seal(const ExtentPtr& extent);
   static std::optional<uint64_t> reserve_in(Extent& extent, uint64_t length);
   store::Result<ExtentPtr> create(bool bulk);
-  static os::Result<void> write(const Extent& extent, std::string_view bytes, uint64_t offset);
+  static os::Result<void> write(const Extent& extent, std::span<const Buffer> runs,
+                                uint64_t offset);
   store::Result<std::shared_ptr<const os::File>> create_file(ExtentId id, uint64_t& capacity);
   void finish(const Reserved& reserved, bool written);
   ExtentPtr find(ExtentId id) const;

@@ -52,4 +52,21 @@ void Holds::stop() {
   shared_->changed.notify_all();
 }
 
+store::Hold Holds::keep(std::vector<store::Ref> refs) {
+  MutexLock lock(shared_->mutex);
+  const auto one = shared_->kept.insert(shared_->kept.end(), std::move(refs));
+  const auto forget = [shared = shared_, one](void*) {
+    MutexLock forgetting(shared->mutex);
+    shared->kept.erase(one);
+  };
+  return store::Hold(std::shared_ptr<void>(nullptr, forget));
+}
+
+void Holds::each_kept(const std::function<void(const store::Ref&)>& see) const {
+  MutexLock lock(shared_->mutex);
+  for (const auto& refs : shared_->kept) {
+    for (const auto& ref : refs) see(ref);
+  }
+}
+
 }  // namespace kyanite::engine

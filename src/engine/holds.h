@@ -4,7 +4,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <list>
 #include <memory>
+#include <vector>
 
 #include "base/mutex.h"
 #include "store/store.h"
@@ -20,13 +23,19 @@ class Holds {
   bool wait_for_earlier();
   void stop();
 
+  // Bytes that are used for longer than a request. Nobody waits for these.
+  store::Hold keep(std::vector<store::Ref> refs);
+  void each_kept(const std::function<void(const store::Ref&)>& see) const;
+
  private:
+  using Kept = std::list<std::vector<store::Ref>>;
   // Outlives Holds: the last Hold may go after it.
   struct Shared {
     Mutex mutex;
     ConditionVariable changed;
     size_t tokens GUARDED_BY(mutex) = 0;
     bool stopping GUARDED_BY(mutex) = false;
+    Kept kept GUARDED_BY(mutex);
   };
   // All Holds that took a slot's token between two waits share it; it dies with the last of them.
   struct Token {

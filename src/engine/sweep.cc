@@ -115,6 +115,9 @@ store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pac
   committer_.watch(&live);
   auto marked = mark(live, pace);
   const bool holds_gone = marked.ok() && holds_.wait_for_earlier();
+  // What was kept under one of those Holds is known by now; what is let go of because it was
+  // committed is still watched.
+  if (holds_gone) holds_.each_kept([&](const store::Ref& ref) { live.mark(ref); });
   committer_.watch(nullptr);
   if (!marked) return marked;
   if (!holds_gone) return Error::kIo;  // Being stopped.

@@ -2,7 +2,7 @@
 //
 //   1. watch commits: from here on every ref that is committed counts as alive;
 //   2. read the refs of all records from one snapshot, taken later;
-//   3. wait until every Hold taken so far is gone.
+//   3. wait until every Hold taken so far is gone; then what is kept for longer counts as alive.
 //
 // A page that neither 2 nor 1 saw is dead for good. After 3 only Holds are left that began after
 // the snapshot. They can know a ref from a record of the snapshot or from a later commit, both of

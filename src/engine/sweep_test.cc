@@ -154,6 +154,38 @@ TEST_F(SweepTest, WaitsForHoldsAndSeesWhatTheyCommit) {
   EXPECT_FALSE(exists(copied));
 }
 
+TEST_F(SweepTest, DoesNotWaitForWhatIsKeptButLeavesIt) {
+  const Ref mine = add("a", 10'000, 1);
+  const Ref forgotten = add("b", 10'000, 2);
+  seal_all();
+  add("newest", 1, 1);
+  store::Hold kept;
+  {
+    const auto hold = engine_->hold();
+    kept = engine_->keep({mine});
+  }
+  ASSERT_TRUE(remove(*engine_, "a").ok());
+  ASSERT_TRUE(remove(*engine_, "b").ok());
+  sweep();
+  EXPECT_TRUE(bytes_of(*engine_, mine) == pattern(10'000, 1));
+  EXPECT_EQ(bytes_of(*engine_, forgotten), store::describe(store::Error::kCorrupt));
+  const store::Hold another = kept;
+  kept = {};
+  sweep();
+  EXPECT_TRUE(bytes_of(*engine_, mine) == pattern(10'000, 1)) << "somebody else still has it";
+}
+
+TEST_F(SweepTest, TakesWhatNobodyKeepsAnyMore) {
+  const Ref ref = add("a", 10'000, 1);
+  seal_all();
+  add("newest", 1, 1);
+  auto kept = engine_->keep({ref});
+  ASSERT_TRUE(remove(*engine_, "a").ok());
+  kept = {};
+  sweep();
+  EXPECT_FALSE(exists(ref));
+}
+
 TEST_F(SweepTest, ReclaimsUnderLoadWithoutHurtingAnyone) {
   std::atomic<bool> stop{false};
   std::atomic<int> copies{0};

@@ -99,7 +99,7 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
   };
   auto copied = co_await create_entry(call, tree, path, order.replacement, fill);
   if (!copied) co_return copied.error();
-  co_return copy_reply(copied->entry);
+  co_return copy_reply(*copied->entry);
 }
 
 }  // namespace

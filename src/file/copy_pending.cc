@@ -139,7 +139,7 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
   auto created = co_await create_entry(call, tree, path, order.replacement, fill);
   if (!created) co_return created.error();
   runner.submit(call.context, call.target.account, std::move(note));
-  co_return copy_reply(created->entry);
+  co_return copy_reply(*created->entry);
 }
 
 }  // namespace kyanite::file

@@ -72,9 +72,9 @@ Task<wire::Result<Changed>> change_entry(Call& call, Rules rules, const Edit& ed
 
 http::Reply changed_reply(const Call& call, int status, const Changed& changed) {
   http::Reply reply(status);
-  headers::encode_changed(reply, changed.entry.changed);
+  headers::encode_changed(reply, changed.entry->changed);
   reply.header("x-ms-request-server-encrypted", "true");
-  encode_smb(reply, call, changed.entry, changed.parent);
+  encode_smb(reply, call, *changed.entry, changed.parent);
   return reply;
 }
 

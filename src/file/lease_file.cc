@@ -29,8 +29,8 @@ Outcome lease_file(Call& call) {
                     false};
   auto changed = co_await change_entry(call, rules, edit);
   if (!changed) co_return changed.error();
-  http::Reply reply = headers::leased_reply(*action, changed->entry.lease, seconds);
-  headers::encode_changed(reply, changed->entry.changed);
+  http::Reply reply = headers::leased_reply(*action, changed->entry->lease, seconds);
+  headers::encode_changed(reply, changed->entry->changed);
   co_return reply;
 }
 

@@ -159,7 +159,7 @@ Outcome list_directory(Call& call) {
   // The lengths of files that clients are writing to.
   const Tree& tree = located->tree;
   if (!tree.shown && tree.open_files->drafts().any()) {
-    auto settled = co_await tree.open_files->drafts().settle_share(tree.space);
+    auto settled = co_await tree.open_files->drafts().settle_share_unless_full(tree.space);
     if (!settled) co_return refusal(settled.error());
   }
   auto list =

@@ -34,6 +34,8 @@ void write_handle(wire::XmlWriter& xml, const Call& call, const tree::Handle& ha
   xml.element("ParentId", handle.ancestors.empty() ? kRootId : handle.ancestors.back());
   xml.element("SessionId", handle.session).element("ClientIp", handle.client);
   xml.element("OpenTime", wire::http_date(handle.opened));
+  if (handle.reconnected.set())
+    xml.element("LastReconnectTime", wire::http_date(handle.reconnected));
   if (call.version >= kAccessRights) write_access_rights(xml, handle.mode.access);
   xml.close("Handle");
 }

@@ -9,16 +9,22 @@ namespace kyanite::file {
 
 using auth::Level;
 using auth::Need;
+using auth::Role;
 using service::Operation;
 
 namespace {
 
 // Who may do what, by the letters of account and service SAS.
-constexpr Need account_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
+constexpr Need account_read{
+    .resource_type = 's', .account_sas = "r", .service_sas = "", .role = Role::kReader};
 constexpr Need account_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
-constexpr Need account_list{.resource_type = 's', .account_sas = "l", .service_sas = ""};
-constexpr Need delegation{
-    .resource_type = 's', .account_sas = "", .service_sas = "", .bearer_only = true};
+constexpr Need account_list{
+    .resource_type = 's', .account_sas = "l", .service_sas = "", .role = Role::kReader};
+constexpr Need delegation{.resource_type = 's',
+                          .account_sas = "",
+                          .service_sas = "",
+                          .bearer_only = true,
+                          .role = Role::kReader};
 // Tokens reach files; of a share itself they reach its permissions only.
 constexpr Need share_create{
     .resource_type = 'c', .account_sas = "cw", .service_sas = "", .bearer = false};
@@ -33,11 +39,14 @@ constexpr Need share_delete{
 constexpr Need share_acl{
     .resource_type = 'c', .account_sas = "", .service_sas = "", .bearer = false};
 constexpr Need permission_create{.resource_type = 'c', .account_sas = "cw", .service_sas = "cw"};
-constexpr Need permission_read{.resource_type = 'c', .account_sas = "r", .service_sas = "r"};
+constexpr Need permission_read{
+    .resource_type = 'c', .account_sas = "r", .service_sas = "r", .role = Role::kReader};
 // Files and directories are objects, the root directory like any other; only lists, which no object
 // has a permission for, are of the share.
-constexpr Need file_list{.resource_type = 'c', .account_sas = "l", .service_sas = "l"};
-constexpr Need file_read{.resource_type = 'o', .account_sas = "r", .service_sas = "r"};
+constexpr Need file_list{
+    .resource_type = 'c', .account_sas = "l", .service_sas = "l", .role = Role::kReader};
+constexpr Need file_read{
+    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .role = Role::kReader};
 constexpr Need file_create{.resource_type = 'o', .account_sas = "cw", .service_sas = "cw"};
 constexpr Need file_write{.resource_type = 'o', .account_sas = "w", .service_sas = "w"};
 constexpr Need file_break{.resource_type = 'o', .account_sas = "wd", .service_sas = "wd"};

@@ -113,7 +113,7 @@ Outcome write_range(Call& call, Span range, const transfer::Uploaded* uploaded) 
                     concurrency::LeaseUse::kExclusive};
   auto changed = co_await change_entry(call, rules, edit);
   if (!changed) co_return changed.error();
-  const Entry& file = changed->entry;
+  const Entry& file = *changed->entry;
   http::Reply reply(201);
   headers::encode_changed(reply, file.changed);
   if (uploaded != nullptr) {

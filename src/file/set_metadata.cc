@@ -24,7 +24,7 @@ Outcome set_metadata(Call& call, Kind kind) {
   auto changed = co_await change_entry(call, rules, edit);
   if (!changed) co_return changed.error();
   http::Reply reply(200);
-  headers::encode_changed(reply, changed->entry.changed);
+  headers::encode_changed(reply, changed->entry->changed);
   reply.header("x-ms-request-server-encrypted", "true");
   co_return reply;
 }

@@ -1,26 +1,16 @@
 // Set Share ACL: PUT /{share}?restype=share&comp=acl
-#include "auth/sas.h"
-#include "concurrency/etag.h"
+#include "account/receive_policies.h"
 #include "file/handlers.h"
 #include "file/share.h"
-#include "headers/changed.h"
-#include "transfer/body.h"
 
 namespace kyanite::file {
 
 Outcome set_share_acl(service::Call& call) {
-  auto body = co_await transfer::read_body(call, transfer::kMaxXmlBody);
-  if (!body) co_return body.error();
-  auto policies =
-      account::parse_access_policies(*body, auth::service_permissions(call.target.service));
+  auto policies = co_await account::receive_access_policies(call);
   if (!policies) co_return policies.error();
-  auto edit = [&](Share& share) -> wire::Result<http::Reply> {
-    share.policies.clear();
-    for (const auto& policy : *policies) share.policies.push_back({policy});
-    share.changed = concurrency::next_modified(call.now, share.changed);
-    http::Reply reply(200);
-    headers::encode_changed(reply, share.changed);
-    return reply;
+  auto edit = [&](Share& share) -> wire::Result<void> {
+    share.policies = *policies;
+    return {};
   };
   co_return co_await update_share(call, edit);
 }

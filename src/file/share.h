@@ -6,8 +6,10 @@
 #include <string>
 
 #include "base/task.h"
+#include "concurrency/etag.h"
 #include "concurrency/lease.h"
 #include "file/records.h"
+#include "headers/changed.h"
 #include "headers/conditions.h"
 #include "service/call.h"
 #include "service/storage.h"
@@ -60,20 +62,25 @@ Task<wire::Result<service::Loaded<ShareState>>> load_for_snapshots(service::Call
                                                                    store::SpaceId space);
 
 // Read, decide, commit for operations on an existing share itself. Checks the lease id, then runs
-// `edit(Share&) -> wire::Result<http::Reply>`, which may be called again after a conflict.
+// `edit(Share&) -> wire::Result<void>`, which may be called again after a conflict. Replies 200.
 template <class Edit>
 Task<wire::Result<http::Reply>> update_share(service::Call& call, Edit edit) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
-  auto decide = [&](std::optional<Share>& share) -> wire::Result<http::Reply> {
+  auto decide = [&](std::optional<Share>& share) -> wire::Result<Time> {
     if (!share) return wire::Error(wire::Code::kShareNotFound);
     auto use = concurrency::check_lease_use(share->lease, *lease_id, concurrency::LeaseUse::kShared,
                                             call.now);
     if (!use) return headers::lease_use_error(use.error(), headers::Leased::kShare);
-    return edit(*share);
+    if (auto edited = edit(*share); !edited) return edited.error();
+    return share->changed = concurrency::next_modified(call.now, share->changed);
   };
-  co_return co_await service::update<Share>(call, share_key(call), decide);
+  auto changed = co_await service::update<Share>(call, share_key(call), decide);
+  if (!changed) co_return changed.error();
+  http::Reply reply(200);
+  headers::encode_changed(reply, *changed);
+  co_return reply;
 }
 
 }  // namespace kyanite::file

@@ -1,5 +1,5 @@
 // A File service over the in-memory store, with a clock moved by hand, called as the front calls it
-// but for authorization.
+// but for authentication.
 #pragma once
 
 #include <gtest/gtest.h>

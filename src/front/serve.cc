@@ -59,7 +59,7 @@ Task<wire::Result<http::Reply>> Front::answer(Call& call) {
   if (auto known = service::authenticate(call); !known) co_return known.error();
 
   auto operation =
-      service::route(service_.operations(), call.request, call.query, call.target.level);
+      service::route(service_.operations_for(call), call.request, call.query, call.target.level);
   if (!operation) co_return operation.error();
   call.operation = *operation;
 

@@ -1,18 +1,10 @@
 #include "http/chunked.h"
 
 #include "base/check.h"
+#include "base/hex.h"
 #include "http/chars.h"
 
 namespace kyanite::http {
-
-namespace {
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-}  // namespace
 
 size_t ChunkedDecoder::feed(std::string_view bytes) {
   size_t taken = 0;

@@ -32,7 +32,7 @@ Task<store::Result<bool>> empty_space(jobs::Step& step, store::SpaceId space) {
   co_return false;
 }
 
-Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family) {
+Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family, Forget forget) {
   std::vector<std::pair<store::Entry, DeadSpace>> dead;
   const jobs::See see = [&](const store::View&,
                             const store::View::Cursor& cursor) -> store::Result<bool> {
@@ -51,6 +51,9 @@ Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family) {
   for (const auto& [entry, space] : dead) {
     auto emptied = co_await empty_space(step, space.space);
     if (!emptied || !*emptied) co_return emptied;
+    if (forget != nullptr) {
+      if (auto done = co_await forget(step, space.space); !done) co_return done.error();
+    }
     if (after_seconds(space.deleted, kForgetAfterSeconds) <= step.now()) {
       store::Commit commit;
       commit.expect(entry.key, entry.record);
@@ -76,9 +79,12 @@ store::Write bury(std::string_view account, store::Family family, std::string_vi
           service::to_record(DeadSpace{space, now})};
 }
 
-jobs::Job clean_spaces_job(std::string name, store::Family family) {
-  return {std::move(name), kRestSeconds, {.changes = kRecordsPerStep}, [family](jobs::Step& step) {
-            return clean_spaces(step, family);
+jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget) {
+  return {std::move(name),
+          kRestSeconds,
+          {.changes = kRecordsPerStep},
+          [family, forget = std::move(forget)](jobs::Step& step) {
+            return clean_spaces(step, family, forget);
           }};
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/task.h"
 #include "jobs/job.h"
 #include "store/store.h"
 
@@ -20,7 +22,10 @@ store::Write bury(std::string_view account, store::Family family, std::string_vi
 // is forgotten only after this; until then each round looks again.
 inline constexpr int64_t kForgetAfterSeconds = 3600;
 
+// Called for each dead space before it may be forgotten.
+using Forget = std::function<Task<store::Result<void>>(jobs::Step& step, store::SpaceId space)>;
+
 // The job that removes the records of dead spaces that accounts' directories note in `family`.
-jobs::Job clean_spaces_job(std::string name, store::Family family);
+jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget = nullptr);
 
 }  // namespace kyanite::lifetime

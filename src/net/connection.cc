@@ -237,7 +237,7 @@ Task<bool> Connection::wait_to_send(Progress::Step wanted) {
   co_return false;
 }
 
-Task<bool> Connection::write_all(std::span<iovec> pieces, bool more) {
+Task<bool> Connection::write_all(std::span<iovec> pieces, bool more, Counted counted) {
   pieces = drop_front(pieces, 0);
   Budget::Part unread;
   while (!pieces.empty()) {
@@ -248,7 +248,7 @@ Task<bool> Connection::write_all(std::span<iovec> pieces, bool more) {
     }
     if (!may_succeed_later(progress)) co_return false;
     const uint64_t left = size_of(pieces);
-    if (!unread.of_a_budget() && left > kUncountedBytes)
+    if (counted == Counted::kHere && !unread.of_a_budget() && left > kUncountedBytes)
       unread = Budget::Part(body_memory(), peer_);
     if (unread.of_a_budget() && !unread.resize(left)) co_return false;
     if (!co_await wait_to_send(progress.step)) co_return false;
@@ -326,6 +326,12 @@ std::string Connection::local() const {
   address.length = sizeof address.storage;
   if (getsockname(socket_.descriptor(), address.raw(), &address.length) != 0) return {};
   return address.host();
+}
+
+size_t Connection::unconfirmed_bytes() const {
+  int bytes = 0;
+  if (ioctl(socket_.descriptor(), SIOCOUTQ, &bytes) != 0 || bytes < 0) return 0;
+  return static_cast<size_t>(bytes);
 }
 
 void Connection::watch_peer() {

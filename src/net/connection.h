@@ -86,6 +86,8 @@ class Connection {
   std::string_view peer() const { return peer_; }  // numeric IP address
   // The numeric IP address by which the peer reached this machine; empty when it is gone.
   std::string local() const;
+  // What was written and the peer's machine has not confirmed.
+  size_t unconfirmed_bytes() const;
   bool secure() const { return tls_ != nullptr; }
   Shard& shard() const { return shard_; }
   // The server stops: do not begin another request.
@@ -110,7 +112,9 @@ class Connection {
   // Whole transfers; false when the peer is gone or takes too little for Timeouts::send. While the
   // peer does not take them, the bytes that write_all has in memory count (base/budget.h), and
   // where they are too much it fails. It changes `pieces`.
-  Task<bool> write_all(std::span<iovec> pieces, bool more = false);
+  enum class Counted : uint8_t { kHere, kAlready };
+  Task<bool> write_all(std::span<iovec> pieces, bool more = false,
+                       Counted counted = Counted::kHere);
   Task<bool> send_file(os::FileSlice slice);
   // The TLS handshake, within Timeouts::handshake; true at once for plain connections. A peer that
   // speaks plain HTTP instead is told so in its own tongue.

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
+#include "base/check.h"
 #include "os/failed.h"
 #include "os/fault.h"
 
@@ -86,6 +88,34 @@ Result<void> File::write_at(std::string_view bytes, uint64_t offset) const {
     if (count < 0) return failed("write", path_, errno);
     bytes.remove_prefix(static_cast<size_t>(count));
     offset += static_cast<uint64_t>(count);
+  }
+  return {};
+}
+
+Result<void> File::write_pieces_at(std::span<const std::string_view> pieces,
+                                   uint64_t offset) const {
+  CHECK(pieces.size() <= kMostPieces);
+  std::array<iovec, kMostPieces> parts;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    parts[i] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};  // Only read.
+  const auto fault = fault_before(SystemCall::kWrite, path_);
+  if (fault.error != 0) return failed("write", path_, fault.error);
+  size_t written = 0;
+  if (fault.at_most == SIZE_MAX) {
+    ssize_t count = 0;
+    do {
+      count = pwritev(descriptor_, parts.data(), static_cast<int>(pieces.size()),
+                      static_cast<off_t>(offset));
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return failed("write", path_, errno);
+    written = static_cast<size_t>(count);
+  }
+  // What is left after a short write, piece by piece.
+  for (const std::string_view piece : pieces) {
+    const size_t done = std::min(written, piece.size());
+    written -= done;
+    if (auto rest = write_at(piece.substr(done), offset + done); !rest) return rest;
+    offset += piece.size();
   }
   return {};
 }

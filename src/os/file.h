@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -61,6 +62,9 @@ class File {
   Result<size_t> read_cached_at(char* out, size_t length, uint64_t offset) const;
   // All bytes or an error; after an error some of them may have been written.
   Result<void> write_at(std::string_view bytes, uint64_t offset) const;
+  // The same for pieces that go one behind the other, at most kMostPieces of them.
+  static constexpr size_t kMostPieces = 64;
+  Result<void> write_pieces_at(std::span<const std::string_view> pieces, uint64_t offset) const;
   // Reserves blocks and makes the file at least offset + length long. Where the file system cannot
   // reserve, only the length is set.
   Result<void> allocate(uint64_t offset, uint64_t length) const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +65,19 @@ TEST_F(FileTest, ShortWritesAndReadsAreCompleted) {
   EXPECT_EQ(back, text);
 }
 
+TEST_F(FileTest, PiecesGoOneBehindTheOther) {
+  const std::array<std::string_view, 4> pieces{"one piece, ", "", "another", ", the last"};
+  for (const size_t at_most : {SIZE_MAX, size_t{3}}) {
+    set_fault_hook([&](SystemCall, std::string_view) { return Fault{0, at_most}; });
+    auto file = create("pieces" + std::to_string(at_most));
+    ASSERT_TRUE(file->write_pieces_at(pieces, 100).ok());
+    std::string back(28, '\0');
+    ASSERT_TRUE(file->read_at(back.data(), back.size(), 100).ok());
+    EXPECT_EQ(back, "one piece, another, the last");
+    EXPECT_EQ(file->status()->size, 128u);
+  }
+}
+
 TEST_F(FileTest, InjectedErrorsComeBackAsThemselves) {
   auto file = create("a");
   struct Case {
@@ -73,6 +87,11 @@ TEST_F(FileTest, InjectedErrorsComeBackAsThemselves) {
   char byte = 0;
   const std::vector<Case> cases = {
       {SystemCall::kWrite, [&] { return file->write_at("x", 0).error().code; }},
+      {SystemCall::kWrite,
+       [&] {
+         const std::array<std::string_view, 2> pieces{"x", "y"};
+         return file->write_pieces_at(pieces, 0).error().code;
+       }},
       {SystemCall::kRead, [&] { return file->read_at(&byte, 1, 0).error().code; }},
       {SystemCall::kRead, [&] { return file->read_cached_at(&byte, 1, 0).error().code; }},
       {SystemCall::kSync, [&] { return file->sync_data().error().code; }},

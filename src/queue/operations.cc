@@ -9,25 +9,33 @@ namespace kyanite::queue {
 
 using auth::Level;
 using auth::Need;
+using auth::Role;
 using service::Operation;
 
 namespace {
 
 // Who may do what, by the letters of account and service SAS.
-constexpr Need service_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
+constexpr Need service_read{
+    .resource_type = 's', .account_sas = "r", .service_sas = "", .role = Role::kReader};
 constexpr Need service_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
-constexpr Need service_list{.resource_type = 's', .account_sas = "l", .service_sas = ""};
-constexpr Need delegation{
-    .resource_type = 's', .account_sas = "", .service_sas = "", .bearer_only = true};
+constexpr Need service_list{
+    .resource_type = 's', .account_sas = "l", .service_sas = "", .role = Role::kReader};
+constexpr Need delegation{.resource_type = 's',
+                          .account_sas = "",
+                          .service_sas = "",
+                          .bearer_only = true,
+                          .role = Role::kReader};
 constexpr Need queue_create{.resource_type = 'c', .account_sas = "cw", .service_sas = ""};
 constexpr Need queue_delete{.resource_type = 'c', .account_sas = "d", .service_sas = ""};
-constexpr Need queue_read{.resource_type = 'c', .account_sas = "r", .service_sas = "r"};
+constexpr Need queue_read{
+    .resource_type = 'c', .account_sas = "r", .service_sas = "r", .role = Role::kReader};
 constexpr Need queue_write{.resource_type = 'c', .account_sas = "w", .service_sas = ""};
 constexpr Need queue_acl{
     .resource_type = 'c', .account_sas = "", .service_sas = "", .bearer = false};
 constexpr Need message_add{.resource_type = 'o', .account_sas = "a", .service_sas = "a"};
 constexpr Need message_process{.resource_type = 'o', .account_sas = "p", .service_sas = "p"};
-constexpr Need message_peek{.resource_type = 'o', .account_sas = "r", .service_sas = "r"};
+constexpr Need message_peek{
+    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .role = Role::kReader};
 constexpr Need message_update{.resource_type = 'o', .account_sas = "u", .service_sas = "u"};
 constexpr Need message_clear{.resource_type = 'o', .account_sas = "d", .service_sas = "p"};
 

@@ -1,4 +1,4 @@
-// A Queue service with a clock moved by hand, called as the front calls it but for authorization.
+// A Queue service with a clock moved by hand, called as the front calls it but for authentication.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -66,6 +66,7 @@ class TestService {
     test.request.method = request.method;
     test.request.body = &body;
     test.call.service = &service;
+    test.call.caller.kind = auth::Caller::Kind::kOwner;
     test.call.target.service = wire::Service::kQueue;
     test.call.version = wire::Version::parse(request.version).value();
     return Answer(RunLoop::run(service::serve_test(test.call, std::string(request.path))));

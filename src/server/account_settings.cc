@@ -16,6 +16,7 @@ constexpr Switch kSwitches[] = {
     {"blobVersioning", &service::AccountSettings::blob_versioning},
     {"blobImmutability", &service::AccountSettings::blob_immutability},
     {"blobExpiry", &service::AccountSettings::blob_expiry},
+    {"hierarchicalNamespace", &service::AccountSettings::hierarchical_namespace},
 };
 
 struct Number {

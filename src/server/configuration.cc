@@ -94,6 +94,26 @@ Outcome read_accounts(json::element value, Configuration& out) {
   return {};
 }
 
+Outcome read_role(json::element value, std::string_view where, auth::Role& out) {
+  std::string_view text;
+  const bool is_text = value.get(text) == simdjson::SUCCESS;
+  const auto role = is_text ? auth::parse_role(text) : std::nullopt;
+  if (!role) return expected(where, "owner, contributor, reader or none");
+  out = *role;
+  return {};
+}
+
+Outcome read_roles(json::element value, TokenConfiguration& out) {
+  json::object members;
+  if (value.get(members) != simdjson::SUCCESS) return expected("oauth.roles", "an object");
+  for (auto [member, content] : members) {
+    auto& [id, role] = out.roles.emplace_back();
+    id = member;
+    if (auto read = read_role(content, "each of oauth.roles", role); !read) return read;
+  }
+  return {};
+}
+
 Outcome read_tokens(json::element value, TokenConfiguration& out) {
   json::object members;
   if (value.get(members) != simdjson::SUCCESS) return expected("oauth", "an object");
@@ -105,6 +125,10 @@ Outcome read_tokens(json::element value, TokenConfiguration& out) {
       read = read_texts(content, "oauth.issuers", out.issuers);
     } else if (member == "audiences") {
       read = read_texts(content, "oauth.audiences", out.audiences);
+    } else if (member == "roles") {
+      read = read_roles(content, out);
+    } else if (member == "defaultRole") {
+      read = read_role(content, "oauth.defaultRole", out.default_role);
     } else {
       return unknown_member("oauth", member);
     }
@@ -169,12 +193,15 @@ Result<Configuration, std::string> load_configuration(const std::string& path) {
 }
 
 Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens) {
-  if (tokens.jwks_file.empty()) return auth::TokenRules(tokens.issuers, tokens.audiences);
+  auth::Roles roles(tokens.default_role);
+  for (const auto& [id, role] : tokens.roles) roles.give(id, role);
+  if (tokens.jwks_file.empty())
+    return auth::TokenRules(tokens.issuers, tokens.audiences, std::nullopt, std::move(roles));
   const auto text = read_file(tokens.jwks_file);
   if (!text) return Failure{tokens.jwks_file + kUnreadable};
   auto keys = auth::KeySet::parse(*text);
   if (!keys) return Failure{tokens.jwks_file + ": " + keys.error()};
-  return auth::TokenRules(tokens.issuers, tokens.audiences, std::move(*keys));
+  return auth::TokenRules(tokens.issuers, tokens.audiences, std::move(*keys), std::move(roles));
 }
 
 }  // namespace kyanite::server

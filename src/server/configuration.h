@@ -3,7 +3,8 @@
 //   {
 //     "accounts": [{"name": "acme", "keys": ["<base64>"], "settings": {"blobVersioning": true}}],
 //     "settings": {"containerRetentionDays": 7},
-//     "oauth": {"jwks": "keys.json", "issuers": ["https://login.example/"], "audiences": ["..."]}
+//     "oauth": {"jwks": "keys.json", "issuers": ["https://login.example/"], "audiences": ["..."],
+//               "roles": {"<object id>": "reader"}, "defaultRole": "none"}
 //   }
 //
 // Every member may be left out; an unknown one is an error, so that a misspelt setting is never
@@ -28,6 +29,9 @@ struct TokenConfiguration {
   std::string jwks_file;  // Public keys that sign tokens. Empty: signatures are not verified.
   std::vector<std::string> issuers;    // Besides Azure's own; as prefixes.
   std::vector<std::string> audiences;  // Besides Azure's own.
+  // Of users, applications and groups, by object id; and of whoever is not among them.
+  std::vector<std::pair<std::string, auth::Role>> roles;
+  auth::Role default_role = auth::Role::kOwner;
 };
 
 struct Configuration {

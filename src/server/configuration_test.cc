@@ -11,7 +11,8 @@ namespace {
 TEST(Configuration, ReadsEverySetting) {
   const auto configuration = parse_configuration(R"({
     "accounts": [{"name": "acme", "keys": ["a2V5", "azI="]}, {"keys": ["a2V5"], "name": "other"}],
-    "oauth": {"jwks": "keys.json", "issuers": ["https://a/", "https://b/"], "audiences": ["x"]}
+    "oauth": {"jwks": "keys.json", "issuers": ["https://a/", "https://b/"], "audiences": ["x"],
+              "roles": {"Ann": "reader", "group": "none"}, "defaultRole": "contributor"}
   })");
   ASSERT_TRUE(configuration) << configuration.error();
   ASSERT_EQ(configuration->accounts.size(), 2u);
@@ -22,6 +23,13 @@ TEST(Configuration, ReadsEverySetting) {
   EXPECT_EQ(configuration->tokens->jwks_file, "keys.json");
   EXPECT_EQ(configuration->tokens->issuers.size(), 2u);
   EXPECT_EQ(configuration->tokens->audiences.size(), 1u);
+  TokenConfiguration tokens = *configuration->tokens;
+  tokens.jwks_file.clear();
+  const auto rules = make_token_rules(tokens);
+  ASSERT_TRUE(rules);
+  EXPECT_EQ(rules->roles().of("ann", {"GROUP"}), auth::Role::kReader);
+  EXPECT_EQ(rules->roles().of("bob", {"group"}), auth::Role::kNone);
+  EXPECT_EQ(rules->roles().of("bob", {}), auth::Role::kContributor);
 }
 
 TEST(Configuration, EverythingMayBeLeftOut) {
@@ -51,6 +59,10 @@ TEST(Configuration, MistakesAreExplained) {
       {R"({"oauth": {"jwks": ""}})", "oauth.jwks must be a text"},
       {R"({"oauth": {"issuers": "x"}})", "oauth.issuers must be a list"},
       {R"({"oauth": {"issuer": []}})", "oauth has no setting 'issuer'"},
+      {R"({"oauth": {"roles": []}})", "oauth.roles must be an object"},
+      {R"({"oauth": {"roles": {"ann": "king"}}})", "each of oauth.roles must be owner, contrib"},
+      {R"({"oauth": {"roles": {"ann": 1}}})", "each of oauth.roles must be owner, contributor"},
+      {R"({"oauth": {"defaultRole": ""}})", "oauth.defaultRole must be owner, contributor, reader"},
   };
   for (auto [text, message] : cases) {
     const auto configuration = parse_configuration(text);

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "base/log.h"
-#include "blob/service.h"
 #include "blob/website.h"
+#include "datalake/service.h"
 #include "drive/durable.h"
 #include "drive/serve.h"
 #include "file/service.h"
@@ -49,7 +49,7 @@ std::unique_ptr<service::Service> make_service(Listener listener) {
   if (listener == Listener::kFile) return std::make_unique<file::FileService>();
   if (listener == Listener::kWeb) return std::make_unique<blob::WebsiteService>();
   CHECK(listener == Listener::kBlob);
-  return std::make_unique<blob::BlobService>();
+  return std::make_unique<datalake::LakeService>();
 }
 
 // A service with what belongs to it alone.

@@ -8,6 +8,7 @@
 
 #include "auth/authorize.h"
 #include "blob/operations.h"
+#include "datalake/operations.h"
 #include "file/operations.h"
 #include "queue/operations.h"
 #include "service/operation.h"
@@ -81,6 +82,30 @@ const Reference kBlob = {
     {"Put Blob (page)", {"o", "cw"}},
     {"Put Blob (append)", {"o", "cw"}},
     {"Put Blob", {"o", "cw"}},
+};
+
+const Reference kLake = {
+    {"Filesystem - List", {"s", "l"}},
+    {"Filesystem - Create", {"c", "cw"}},
+    {"Filesystem - Set Properties", {"c", "w"}},
+    {"Filesystem - Get Properties", {"c", "r"}},
+    {"Filesystem - Delete", {"c", "d"}},
+    {"Path - List", {"c", "l"}},
+    {"Path - Rename", {"o", "cw"}},
+    {"Path - Create", {"o", "cw"}},
+    {"Path - Update (append)", {"o", "aw"}},
+    {"Path - Update (flush)", {"o", "aw"}},
+    {"Path - Update (setProperties)", {"o", "w"}},
+    {"Path - Update (setAccessControl)", {"o", "p"}},
+    {"Path - Update (setAccessControlRecursive)", {"o", "p"}},
+    {"Path - Lease (break)", {"o", "wd"}},
+    {"Path - Lease", {"o", "w"}},
+    {"Path - Read", {"o", "r"}},
+    {"Path - Get Access Control", {"o", "r"}},
+    {"Path - Get Status", {"o", "r"}},
+    {"Path - Check Access", {"o", "r"}},
+    {"Path - Get Properties", {"o", "r"}},
+    {"Path - Delete", {"o", "d"}},
 };
 
 const Reference kQueue = {
@@ -196,7 +221,11 @@ void hold_against(wire::Service service, std::span<const service::Operation> ope
     const auto found = reference.find(documented_name(operation.name));
     ASSERT_NE(found, reference.end());
     ++met[found->first];
-    const auto& [types, letters] = found->second;
+    auto [types, letters] = found->second;
+    // The root of a file system is a path, and is addressed as a container.
+    if (operation.name.starts_with("Path - ") && operation.level == auth::Level::kContainer &&
+        operation.name != "Path - List")
+      types = "co";
     auth::Target target;
     target.service = service;
     target.level = operation.level;
@@ -219,6 +248,7 @@ void hold_against(wire::Service service, std::span<const service::Operation> ope
 
 TEST(Needs, OfAccountTokensAreTheDocumentedOnes) {
   hold_against(wire::Service::kBlob, blob::operations(), kBlob);
+  hold_against(wire::Service::kBlob, datalake::operations(), kLake);
   hold_against(wire::Service::kQueue, queue::operations(), kQueue);
   hold_against(wire::Service::kTable, table::operations(), kTable);
   hold_against(wire::Service::kFile, file::operations(), kFile);
@@ -258,23 +288,173 @@ TEST(Needs, OnlyWhatReadsAFormerStateIsWithinReachOfItsTokens) {
   }
 }
 
+// What a service SAS takes in Data Lake, by the meaning of its letters ("Create a user delegation
+// SAS"): read, add, create, write, delete, list, move, execute, ownership, permissions.
+TEST(Needs, LettersOfPaths) {
+  const std::map<std::string_view, const char*> documented = {
+      {"Path - List", "l"},
+      {"Path - Rename", "cwm"},
+      {"Path - Create", "cw"},
+      {"Path - Update (append)", "aw"},
+      {"Path - Update (flush)", "aw"},
+      {"Path - Update (setProperties)", "w"},
+      {"Path - Update (setAccessControl)", "eop"},
+      {"Path - Update (setAccessControlRecursive)", "eop"},
+      {"Path - Lease (break)", "wd"},
+      {"Path - Lease", "w"},
+      {"Path - Read", "r"},
+      {"Path - Get Access Control", "re"},
+      {"Path - Get Status", "re"},
+      {"Path - Check Access", "re"},
+      {"Path - Get Properties", "r"},
+      {"Path - Delete", "d"},
+  };
+  for (const auto& operation : datalake::operations()) {
+    const auto found = documented.find(operation.name);
+    const auth::Letters letters = found == documented.end() ? "" : found->second;
+    EXPECT_EQ(operation.need.service_sas, letters) << operation.name;
+  }
+}
+
+// What each role may do by itself, and what access control of paths decides for lesser ones.
+struct Admission {
+  auth::Role role;
+  std::optional<auth::posix::Act> act;
+};
+
+TEST(Needs, RolesAndActs) {
+  using auth::Role;
+  using auth::posix::Act;
+  const Admission everybody{Role::kNone, {}}, read{Role::kReader, {}},
+      write{Role::kContributor, {}};
+  const Admission look{Role::kReader, Act::kLook}, get{Role::kReader, Act::kReadFile},
+      list{Role::kReader, Act::kListDirectory}, put{Role::kContributor, Act::kWriteFile},
+      make{Role::kContributor, Act::kCreate}, remove{Role::kContributor, Act::kDelete},
+      access{Role::kOwner, Act::kSetAccess};
+  const std::map<std::string_view, Admission> admissions = {
+      {"List Containers", read},
+      {"Get Blob Service Properties", read},
+      {"Set Blob Service Properties", write},
+      {"Get Blob Service Stats", read},
+      {"Get User Delegation Key", read},
+      {"Get Account Information", read},
+      {"Blob Batch", everybody},
+      {"Find Blobs by Tags", read},
+      {"Create Container", write},
+      {"Get Container Properties", read},
+      {"Get Container Metadata", read},
+      {"Set Container Metadata", write},
+      {"Get Container ACL", write},  // No token may at all.
+      {"Set Container ACL", write},
+      {"Lease Container (break)", write},
+      {"Lease Container", write},
+      {"Delete Container", write},
+      {"List Blobs", list},
+      {"Restore Container", write},
+      {"Find Blobs by Tags in Container", read},
+      {"Get Blob", get},
+      {"Get Blob Properties", look},
+      {"Get Blob Metadata", look},
+      {"Set Blob Properties", put},
+      {"Set Blob Metadata", put},
+      {"Lease Blob (break)", put},
+      {"Lease Blob", put},
+      {"Delete Blob", remove},
+      {"Undelete Blob", make},
+      {"Set Blob Expiry", put},
+      {"Set Blob Immutability Policy", write},
+      {"Delete Blob Immutability Policy", write},
+      {"Set Blob Legal Hold", write},
+      {"Snapshot Blob", put},
+      {"Set Blob Tier", put},
+      {"Get Blob Tags", read},
+      {"Set Blob Tags", write},
+      {"Query Blob Contents", get},
+      {"Abort Copy Blob", put},
+      {"Put Block From URL", make},
+      {"Put Block", make},
+      {"Put Block List", make},
+      {"Get Block List", get},
+      {"Append Block From URL", put},
+      {"Append Block", put},
+      {"Append Blob Seal", put},
+      {"Put Page From URL", put},
+      {"Put Page (clear)", put},
+      {"Put Page", put},
+      {"Get Page Ranges", get},
+      {"Incremental Copy Blob", make},
+      {"Put Blob From URL", make},
+      {"Copy Blob From URL", make},
+      {"Copy Blob", make},
+      {"Put Blob (page)", make},
+      {"Put Blob (append)", make},
+      {"Put Blob", make},
+      {"Filesystem - List", read},
+      {"Filesystem - Create", write},
+      {"Filesystem - Set Properties", write},
+      {"Filesystem - Get Properties", read},
+      {"Filesystem - Delete", write},
+      {"Path - List", list},
+      {"Path - Rename", make},
+      {"Path - Create", make},
+      {"Path - Update (append)", put},
+      {"Path - Update (flush)", put},
+      {"Path - Update (setProperties)", put},
+      {"Path - Update (setAccessControl)", access},
+      {"Path - Update (setAccessControlRecursive)", access},
+      {"Path - Lease (break)", put},
+      {"Path - Lease", put},
+      {"Path - Read", get},
+      {"Path - Get Access Control", look},
+      {"Path - Get Status", look},
+      {"Path - Check Access", look},
+      {"Path - Get Properties", look},
+      {"Path - Delete", remove},
+  };
+  for (const auto operations : {blob::operations(), datalake::operations()}) {
+    for (const auto& operation : operations) {
+      const auto found = admissions.find(operation.name);
+      ASSERT_NE(found, admissions.end()) << operation.name;
+      EXPECT_EQ(operation.need.role, found->second.role) << operation.name;
+      EXPECT_EQ(operation.need.act, found->second.act) << operation.name;
+    }
+  }
+}
+
+// In services without paths only roles decide: readers do what changes nothing.
+TEST(Needs, ReadersOnlyRead) {
+  for (const auto operations : {queue::operations(), table::operations(), file::operations()}) {
+    for (const auto& operation : operations) {
+      const auth::Need& need = operation.need;
+      EXPECT_FALSE(need.act) << operation.name;
+      if (need.role >= auth::Role::kContributor) continue;
+      const bool apart = operation.name.starts_with("Get User Delegation Key") ||
+                         operation.name == "Entity Group Transaction";
+      if (apart) continue;
+      EXPECT_TRUE(operation.reads()) << operation.name;
+      EXPECT_FALSE(need.account_sas.has_any_of("wdacup")) << operation.name;
+    }
+  }
+}
+
 // At the level of a container a token for a directory lists its names, and nothing else.
 TEST(Needs, DirectoryTokensOnlyListAtTheLevelOfAContainer) {
-  for (const auto& operation : blob::operations()) {
-    if (operation.level == auth::Level::kObject) continue;
-    auth::Caller caller;
-    caller.kind = auth::Caller::Kind::kServiceSas;
-    caller.scope = auth::Scope::kDirectory;
-    caller.directory = "a/b";
-    caller.permissions = "racwdxyltfmeopi";
-    auth::Target target;
-    target.level = operation.level;
-    target.container = "c";
-    target.prefix = "a/b/";
-    EXPECT_EQ(auth::authorize(caller, operation.need, target, {}).ok(),
-              operation.name == "List Blobs")
-        << operation.name;
-  }
+  for (const auto operations : {blob::operations(), datalake::operations()})
+    for (const auto& operation : operations) {
+      if (operation.level == auth::Level::kObject) continue;
+      auth::Caller caller;
+      caller.kind = auth::Caller::Kind::kServiceSas;
+      caller.scope = auth::Scope::kDirectory;
+      caller.directory = "a/b";
+      caller.permissions = "racwdxyltfmeopi";
+      auth::Target target;
+      target.level = operation.level;
+      target.container = "c";
+      target.prefix = "a/b/";
+      EXPECT_EQ(auth::authorize(caller, operation.need, target, {}).ok(),
+                operation.name == "List Blobs" || operation.name == "Path - List")
+          << operation.name;
+    }
 }
 
 }  // namespace

@@ -26,17 +26,18 @@ bool take_account(Call& call, std::string_view name) {
   return true;
 }
 
-// Takes the account that a request means whose path begins with none. The share client for
-// JavaScript leaves it out of the destinations of renames, and signs what it sends. A SAS names no
-// account, but the source of the rename is in the same one.
+// Takes the account that a request means whose path begins with none. The clients for JavaScript of
+// shares and of Data Lake leave it out of the destinations of renames, and sign what they send. A
+// SAS or a token names no account, but the source of the rename is in the same one.
 bool take_implied_account(Call& call) {
   const auto& headers = call.request.headers;
   if (const auto signature = auth::SharedKeyCredential::parse(headers.get("Authorization")))
     return take_account(call, signature->account);
+  std::string_view path = headers.get("x-ms-rename-source");
   const auto source = http::parse_url(headers.get("x-ms-file-rename-source"));
-  if (!source || !source->path.starts_with('/')) return false;
-  return take_account(call,
-                      std::string_view(source->path).substr(1, source->path.find('/', 1) - 1));
+  if (source) path = source->path;
+  if (!path.starts_with('/')) return false;
+  return take_account(call, path.substr(1, path.find('/', 1) - 1));
 }
 
 // account.blob.example:10000 -> account. Nothing when the host is an address or a single name.
@@ -104,7 +105,13 @@ Task<wire::Result<void>> authorize(Call& call) {
     if (auto applied = auth::apply_policy(call.caller, acl.policies, call.now); !applied)
       co_return applied.error();
   }
-  co_return auth::authorize(call.caller, call.operation->need, call.target, acl);
+  const auth::Need& need = call.operation->need;
+  auto allowed = auth::authorize(call.caller, need, call.target, acl);
+  if (!allowed) co_return allowed.error();
+  // What access control of paths must decide is decided where the path is followed.
+  if (call.caller.names_user || auth::asks_paths(call.caller, need))
+    co_return co_await call.service->require_paths(call);
+  co_return wire::Result<void>();
 }
 
 }  // namespace kyanite::service

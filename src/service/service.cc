@@ -24,6 +24,10 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   reply.body = xml.take();
 }
 
+Task<wire::Result<void>> Service::require_paths(Call&) const {
+  co_return wire::Error(wire::Code::kAuthorizationPermissionMismatch);
+}
+
 std::vector<jobs::Job> Service::make_jobs(Context&) const { return {}; }
 
 }  // namespace kyanite::service

@@ -13,6 +13,8 @@ struct AccountSettings {
   bool blob_versioning = false;    // Writes keep the former state as a version.
   bool blob_immutability = false;  // Retention policies and legal holds can be set on blobs.
   bool blob_expiry = false;        // Blobs can be given a time at which they vanish.
+  // New containers have directories: Data Lake Storage.
+  bool hierarchical_namespace = false;
   // Deleted containers can be restored this long; 0: not at all.
   uint32_t container_retention_days = 0;
   // The same for shares.

@@ -1,4 +1,4 @@
-// A service called as the front calls it but for authorization, for the tests of services.
+// A service called as the front calls it but for authentication, for the tests of services.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 
 #include "base/executor.h"
 #include "service/deadline.h"
+#include "service/gate.h"
 #include "service/operation.h"
 #include "service/service.h"
 #include "service/test_support.h"
@@ -87,9 +88,11 @@ struct TestAnswer {
 // runs it.
 inline Task<wire::Result<http::Reply>> serve_test(Call& call, std::string path) {
   if (auto addressed = call.service->address(call, path); !addressed) co_return addressed.error();
-  auto operation = route(call.service->operations(), call.request, call.query, call.target.level);
+  auto operation =
+      route(call.service->operations_for(call), call.request, call.query, call.target.level);
   if (!operation) co_return operation.error();
   call.operation = *operation;
+  if (auto allowed = co_await authorize(call); !allowed) co_return allowed.error();
   co_return co_await (*operation)->run(call);
 }
 
@@ -105,7 +108,14 @@ class TestHost {
     std::string query = {};
     Headers headers = {};
     std::string body = {};
+    auth::Caller caller = owner();
   };
+  // Whoever has a key of the account.
+  static auth::Caller owner() {
+    auth::Caller caller;
+    caller.kind = auth::Caller::Kind::kOwner;
+    return caller;
+  }
 
   // The same server without the lines in which writers wait: nothing may depend on them.
   struct Apart {
@@ -127,9 +137,10 @@ class TestHost {
     call.now = shared.clock.now();
     call.request_id = std::to_string(++requests_);
     call.target.account = "account";
+    call.endpoint = "http://" + host_ + "/account/";
     call.target.service = kind_;
     call.service = &service;
-    call.caller.kind = auth::Caller::Kind::kOwner;
+    call.caller = asked.caller;
     call.version_text = version;
     call.version = wire::Version::parse(version).value();
     EXPECT_TRUE(set_deadline(call).ok());

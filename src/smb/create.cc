@@ -23,6 +23,10 @@ constexpr uint32_t kAllocationSize = tag("AlSi");
 constexpr uint32_t kSnapshot = tag("TWrp");
 constexpr uint32_t kSecurity = tag("SecD");
 constexpr uint32_t kExtendedAttributes = tag("ExtA");
+// The one context that has no name of four letters; its number is none of those.
+constexpr std::string_view kAppInstanceName =
+    "\x45\xBC\xA6\x6A\xEF\xA7\xF7\x4A\x90\x08\xFA\x46\x2E\x14\x4D\x74";
+constexpr uint64_t kAppInstance = uint64_t{1} << 32;
 
 constexpr size_t kDurableRequestBytes = 16;
 constexpr size_t kDurableReplyBytes = 8;
@@ -78,7 +82,7 @@ bool read_once(std::optional<MaximalAccessRequest>& slot, std::string_view data)
   return reader.ok() && reader.at_end();
 }
 
-bool take(CreateContexts& contexts, uint32_t name, std::string_view data) {
+bool take(CreateContexts& contexts, uint64_t name, std::string_view data) {
   switch (name) {
     case kDurable:
       return read_once(contexts.durable, data, kDurableRequestBytes);
@@ -102,12 +106,14 @@ bool take(CreateContexts& contexts, uint32_t name, std::string_view data) {
       return read_once(contexts.security_descriptor, data);
     case kExtendedAttributes:
       return read_once(contexts.extended_attributes, data);
+    case kAppInstance:
+      return read_once(contexts.app_instance, data);
     default:
       return true;
   }
 }
 
-bool take(CreateReplyContexts& contexts, uint32_t name, std::string_view data) {
+bool take(CreateReplyContexts& contexts, uint64_t name, std::string_view data) {
   switch (name) {
     case kDurable:
       return read_once(contexts.durable, data, kDurableReplyBytes);
@@ -133,9 +139,10 @@ Result<Contexts, Status> decode_all(std::string_view bytes) {
     Context context;
     reader(context);
     if (!reader.ok() || count == kMaxCreateContexts) return Status::kInvalidParameter;
-    uint32_t name = 0;
-    if (context.name.size() < sizeof name) return Status::kInvalidParameter;
-    if (context.name.size() == sizeof name) Reader(context.name)(name);
+    uint32_t letters = 0;
+    if (context.name.size() < sizeof letters) return Status::kInvalidParameter;
+    if (context.name.size() == sizeof letters) Reader(context.name)(letters);
+    const uint64_t name = context.name == kAppInstanceName ? kAppInstance : letters;
     if (!take(contexts, name, context.data)) return Status::kInvalidParameter;
   }
   if (!chain.ok()) return Status::kInvalidParameter;
@@ -144,12 +151,14 @@ Result<Contexts, Status> decode_all(std::string_view bytes) {
 
 class ContextList {
  public:
-  void add_bytes(uint32_t name, std::string_view data) {
-    const std::string_view letters(reinterpret_cast<const char*>(&name), sizeof name);
-    chain_.add([&](Writer& writer) { writer(Context{letters, data}); });
+  void add_bytes(std::string_view name, std::string_view data) {
+    chain_.add([&](Writer& writer) { writer(Context{name, data}); });
   }
-  template <class T>
-  void add(uint32_t name, const std::optional<T>& value) {
+  void add_bytes(uint32_t name, std::string_view data) {
+    add_bytes(std::string_view(reinterpret_cast<const char*>(&name), sizeof name), data);
+  }
+  template <class Name, class T>
+  void add(const Name& name, const std::optional<T>& value) {
     if (!value) return;
     std::string data;
     append_fields(data, *value);
@@ -187,6 +196,7 @@ std::string CreateContexts::encode() const {
   list.add(kSnapshot, snapshot);
   if (security_descriptor) list.add_bytes(kSecurity, *security_descriptor);
   if (extended_attributes) list.add_bytes(kExtendedAttributes, *extended_attributes);
+  list.add(kAppInstanceName, app_instance);
   return list.take();
 }
 

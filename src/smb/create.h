@@ -149,6 +149,19 @@ struct DurableReconnect {
   }
 };
 
+// What a program that moves from machine to machine calls itself.
+struct AppInstance {
+  Guid id{};
+  bool operator==(const AppInstance&) const = default;
+
+  template <class Io>
+  void fields(Io& io) {
+    io.constant(uint16_t{20});  // Its size.
+    io.reserved(2);
+    io(id);
+  }
+};
+
 // MxAc
 struct MaximalAccessRequest {
   int64_t timestamp = 0;  // If it is that of the last write, nobody needs an answer; 0: answer.
@@ -191,10 +204,11 @@ struct CreateContexts {
   std::optional<int64_t> snapshot;                      // TWrp, a FILETIME
   std::optional<std::string_view> security_descriptor;  // SecD, self-relative
   std::optional<std::string_view> extended_attributes;  // ExtA
+  std::optional<AppInstance> app_instance;
   bool operator==(const CreateContexts&) const = default;
 
   // INVALID_PARAMETER for lists or data that are not well-formed, and for what comes twice; unknown
-  // contexts (AAPL, application instances) are read over.
+  // contexts (AAPL) are read over.
   static Result<CreateContexts, Status> decode(std::string_view bytes);
   std::string encode() const;
 };

@@ -35,6 +35,7 @@ CreateContexts everything() {
   contexts.snapshot = 0x0102030405060708;
   contexts.security_descriptor = "descriptor";
   contexts.extended_attributes = "ea";
+  contexts.app_instance = AppInstance{run_of<16>('i')};
   return contexts;
 }
 
@@ -67,6 +68,8 @@ TEST(CreateContexts, EachHasItsBytes) {
   add("SecD", Bytes(10).text(0, "descriptor"),
       [&](auto& to) { to.security_descriptor = "descriptor"; });
   add("ExtA", Bytes(2).text(0, "ea"), [&](auto& to) { to.extended_attributes = "ea"; });
+  add("\x45\xBC\xA6\x6A\xEF\xA7\xF7\x4A\x90\x08\xFA\x46\x2E\x14\x4D\x74",
+      Bytes(20).u16(0, 20).run(4, 16, 'i'), [&](auto& to) { to.app_instance = all.app_instance; });
   for (const Row& row : rows) {
     EXPECT_EQ(hex(row.contexts.encode()), hex(row.bytes));
     const auto found = CreateContexts::decode(row.bytes);

@@ -19,7 +19,7 @@ class SealerForTest {
                           const std::array<char, 16>& nonce, std::string_view plain) {
     Sealer sealer(cipher, key, session);
     std::string out(kTransformBytes + plain.size(), '\0');
-    sealer.seal_with(nonce, std::array{plain}, out.data());
+    sealer.seal_with(nonce, plain.size(), one_by_one(std::array{plain}), out.data());
     return out;
   }
 };
@@ -174,8 +174,9 @@ TEST_P(EverySigning, CoversEveryByteInWhateverPieces) {
       if (cut < 64 || cut > message.size()) continue;
       std::string first = message.substr(0, cut);
       const std::string_view rest = std::string_view(message).substr(cut);
-      signer.sign(first, std::array{rest.substr(0, rest.size() / 3), std::string_view(),
-                                    rest.substr(rest.size() / 3)});
+      const std::array pieces{rest.substr(0, rest.size() / 3), std::string_view(),
+                              rest.substr(rest.size() / 3)};
+      signer.sign(first, one_by_one(pieces));
       EXPECT_EQ(signature_in(first), signature_in(whole)) << body << " cut at " << cut;
     }
     for (size_t i = 0; i < whole.size(); i += i < 80 ? 1 : 97) {
@@ -271,10 +272,10 @@ class EveryCipher : public testing::TestWithParam<CipherId> {
     return SecretKey(counting(is_long ? 32 : 16, first));
   }
   static std::string seal(Sealer& sealer, std::span<const std::string_view> pieces) {
-    size_t size = kTransformBytes;
-    for (const auto piece : pieces) size += piece.size();
-    std::string frame(size, '\0');
-    sealer.seal(pieces, frame.data());
+    size_t plain = 0;
+    for (const auto piece : pieces) plain += piece.size();
+    std::string frame(kTransformBytes + plain, '\0');
+    sealer.seal(plain, one_by_one(pieces), frame.data());
     return frame;
   }
 };
@@ -291,6 +292,19 @@ TEST_P(EveryCipher, OpensWhatWasSealedInPieces) {
     EXPECT_EQ(read_transform(frame)->session_id, kSession);
     EXPECT_EQ(opener.open(frame), plain);
   }
+}
+
+TEST_P(EveryCipher, SealsWhatIsInItsPlaceAlready) {
+  Sealer sealer(GetParam(), key(), kSession);
+  Opener opener(GetParam(), key());
+  const std::string plain = counting(10'000);
+  std::string frame(kTransformBytes, '\0');
+  frame += plain;
+  const auto inside = std::string_view(frame).substr(kTransformBytes);
+  const std::array pieces{inside.substr(0, 100), std::string_view(plain).substr(100, 5'000),
+                          inside.substr(5'100)};
+  sealer.seal(plain.size(), one_by_one(pieces), frame.data());
+  EXPECT_EQ(opener.open(frame), plain);
 }
 
 TEST_P(EveryCipher, NeverRepeatsANonce) {

@@ -87,39 +87,38 @@ Sealer::Sealer(CipherId cipher, const SecretKey& key, uint64_t session_id, uint1
   std::copy(salt.begin(), salt.end(), salt_.begin());
 }
 
-void Sealer::seal(std::span<const std::string_view> plain, char* out) {
+void Sealer::seal(size_t plain_bytes, const NextPiece& next, char* out) {
   const size_t nonce_bytes = is_ccm(cipher_) ? kCcmNonceBytes : kGcmNonceBytes;
   CHECK(++sent_ << (64 - kCountBits) != 0);
   std::array<char, 16> nonce{};
   std::memcpy(nonce.data(), &sent_, sizeof sent_);
   std::copy_n(salt_.begin(), nonce_bytes - sizeof sent_, nonce.begin() + sizeof sent_);
-  seal_with(nonce, plain, out);
+  seal_with(nonce, plain_bytes, next, out);
 }
 
-void Sealer::seal_with(const std::array<char, 16>& nonce, std::span<const std::string_view> plain,
+void Sealer::seal_with(const std::array<char, 16>& nonce, size_t plain_bytes, const NextPiece& next,
                        char* out) {
-  size_t total = 0;
-  for (const std::string_view piece : plain) total += piece.size();
   TransformHeader transform;
   transform.nonce = nonce;
-  transform.message_bytes = static_cast<uint32_t>(total);
+  transform.message_bytes = static_cast<uint32_t>(plain_bytes);
   transform.session_id = session_id_;
   header_.clear();
   append_fields(header_, transform);
   std::copy(header_.begin(), header_.end(), out);
-  begin(cipher_, context_.get(), out, total);
+  begin(cipher_, context_.get(), out, plain_bytes);
   char* to = out + kTransformBytes;
-  if (is_ccm(cipher_)) {
-    // OpenSSL takes all of it at once only.
-    for (const std::string_view piece : plain) to = std::copy(piece.begin(), piece.end(), to);
-    to = out + kTransformBytes;
-    CHECK(update(context_.get(), to, to, total));
-  } else {
-    for (const std::string_view piece : plain) {
-      CHECK(update(context_.get(), to, piece.data(), piece.size()));
-      to += piece.size();
+  while (const auto piece = next()) {
+    CHECK(piece->size() <= static_cast<size_t>(out + kTransformBytes + plain_bytes - to));
+    if (!is_ccm(cipher_)) {
+      CHECK(update(context_.get(), to, piece->data(), piece->size()));
+    } else if (piece->data() != to) {
+      std::memcpy(to, piece->data(), piece->size());
     }
+    to += piece->size();
   }
+  // OpenSSL takes all of it at once only.
+  char* const whole = out + kTransformBytes;
+  if (is_ccm(cipher_)) CHECK(update(context_.get(), whole, whole, plain_bytes));
   int written = 0;
   unsigned char rest[16];
   CHECK(EVP_CipherFinal_ex(context_.get(), rest, &written) == 1);

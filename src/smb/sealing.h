@@ -13,6 +13,7 @@
 #include "smb/frame.h"
 #include "smb/keys.h"
 #include "smb/numbers.h"
+#include "smb/pieces.h"
 
 namespace kyanite::smb {
 
@@ -24,13 +25,13 @@ class Sealer {
   Sealer(Sealer&&) = default;
   Sealer& operator=(Sealer&&) = default;
 
-  // Encrypts a frame, given in pieces, to `out`, which has room for kTransformBytes more than they
-  // have together. Nothing of the pieces may be in `out`.
-  void seal(std::span<const std::string_view> plain, char* out);
+  // Encrypts a frame, given in pieces that have so many bytes together, to `out`, which has room
+  // for kTransformBytes more. Nothing of a piece may be in `out`, unless it is in its place there.
+  void seal(size_t plain_bytes, const NextPiece& next, char* out);
 
  private:
   friend class SealerForTest;
-  void seal_with(const std::array<char, 16>& nonce, std::span<const std::string_view> plain,
+  void seal_with(const std::array<char, 16>& nonce, size_t plain_bytes, const NextPiece& next,
                  char* out);
 
   CipherId cipher_;

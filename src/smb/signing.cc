@@ -24,13 +24,13 @@ const unsigned char* bytes_of(std::string_view text) {
 
 // What is signed: the header with zeros for its signature, and all that follows.
 template <class Visit>
-void for_each_piece(std::string_view first, std::span<const std::string_view> rest,
-                    const Visit& visit) {
+void for_each_piece(std::string_view first, const NextPiece& rest, const Visit& visit) {
   static constexpr char kZero[kSignatureBytes] = {};
   visit(first.substr(0, kSignatureOffset));
   visit({kZero, sizeof kZero});
   visit(first.substr(kHeaderBytes));
-  for (const std::string_view piece : rest) visit(piece);
+  if (rest == nullptr) return;
+  while (const auto piece = rest()) visit(*piece);
 }
 
 // Twice a value of the field that CMAC computes in.
@@ -130,7 +130,7 @@ Signer::Signer(SigningId algorithm, const SecretKey& key) : algorithm_(algorithm
   partial_ = doubled(whole_);
 }
 
-void Signer::sign(std::string& first, std::span<const std::string_view> rest) {
+void Signer::sign(std::string& first, const NextPiece& rest) {
   constexpr size_t kFlagsOffset = 16;
   CHECK(first.size() >= kHeaderBytes);
   first[kFlagsOffset] = static_cast<char>(first[kFlagsOffset] | header_flag::kSigned);
@@ -144,12 +144,12 @@ bool Signer::verify(std::string_view message) {
   Header header;
   reader(header);
   if (!reader.ok() || !header.has(header_flag::kSigned)) return false;
-  const Signature expected = signature(message, {});
+  const Signature expected = signature(message, nullptr);
   return equals_constant_time({expected.data(), expected.size()},
                               message.substr(kSignatureOffset, kSignatureBytes));
 }
 
-Signer::Signature Signer::signature(std::string_view first, Pieces rest) {
+Signer::Signature Signer::signature(std::string_view first, const NextPiece& rest) {
   switch (algorithm_) {
     case SigningId::kHmacSha256:
       return hmac(first, rest);
@@ -161,7 +161,7 @@ Signer::Signature Signer::signature(std::string_view first, Pieces rest) {
   return gmac(first, rest);
 }
 
-Signer::Signature Signer::hmac(std::string_view first, Pieces rest) {
+Signer::Signature Signer::hmac(std::string_view first, const NextPiece& rest) {
   CHECK(EVP_MAC_init(mac_.get(), nullptr, 0, nullptr) == 1);
   for_each_piece(first, rest, [&](std::string_view piece) {
     CHECK(EVP_MAC_update(mac_.get(), bytes_of(piece), piece.size()) == 1);
@@ -174,7 +174,7 @@ Signer::Signature Signer::hmac(std::string_view first, Pieces rest) {
   return result;
 }
 
-Signer::Signature Signer::cmac(std::string_view first, Pieces rest) {
+Signer::Signature Signer::cmac(std::string_view first, const NextPiece& rest) {
   Chain chain(cipher_.get());
   for_each_piece(first, rest, [&](std::string_view piece) { chain.add(piece); });
   const Block last = chain.finish(whole_, partial_);
@@ -183,7 +183,7 @@ Signer::Signature Signer::cmac(std::string_view first, Pieces rest) {
   return result;
 }
 
-Signer::Signature Signer::gmac(std::string_view first, Pieces rest) {
+Signer::Signature Signer::gmac(std::string_view first, const NextPiece& rest) {
   constexpr uint32_t kByServer = 1;
   constexpr uint32_t kOfCancel = 2;
   Header header;

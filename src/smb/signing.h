@@ -6,7 +6,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +13,7 @@
 #include "smb/frame.h"
 #include "smb/keys.h"
 #include "smb/numbers.h"
+#include "smb/pieces.h"
 
 struct evp_mac_ctx_st;
 
@@ -23,25 +23,24 @@ class Signer {
  public:
   Signer(SigningId algorithm, const SecretKey& key);
 
-  // Marks the message as signed and puts the signature into its header. A message may be in several
-  // pieces, of which `first` has at least the whole header. With GMAC a message id must not be
-  // signed twice: interim replies and breaks go without a signature.
-  void sign(std::string& first, std::span<const std::string_view> rest = {});
+  // Marks the message as signed and puts the signature into its header. A message may go on in
+  // further pieces; `first` has at least the whole header. With GMAC no two messages with one id
+  // may be signed and sent: interim replies and breaks go without a signature.
+  void sign(std::string& first, const NextPiece& rest = nullptr);
 
   // Whether the signature of a message is right. What is not marked as signed never is.
   bool verify(std::string_view message);
 
  private:
   using Signature = std::array<char, kSignatureBytes>;
-  using Pieces = std::span<const std::string_view>;
   struct FreeMac {
     void operator()(evp_mac_ctx_st* context) const;
   };
 
-  Signature signature(std::string_view first, Pieces rest);
-  Signature hmac(std::string_view first, Pieces rest);
-  Signature cmac(std::string_view first, Pieces rest);
-  Signature gmac(std::string_view first, Pieces rest);
+  Signature signature(std::string_view first, const NextPiece& rest);
+  Signature hmac(std::string_view first, const NextPiece& rest);
+  Signature cmac(std::string_view first, const NextPiece& rest);
+  Signature gmac(std::string_view first, const NextPiece& rest);
 
   SigningId algorithm_;
   std::unique_ptr<evp_mac_ctx_st, FreeMac> mac_;

@@ -1,6 +1,7 @@
 #include "sql/json_parser.h"
 
 #include "base/bytes.h"
+#include "base/hex.h"
 #include "sql/limits.h"
 
 namespace kyanite::sql {
@@ -205,15 +206,9 @@ JsonParser::Parsed JsonParser::escape(std::string& text) {
 bool JsonParser::take_hex(uint32_t& unit) {
   unit = 0;
   for (int i = 0; i < 4; ++i, ++at_) {
-    const char c = bytes_[at_];
-    const char lower = static_cast<char>(c | 0x20);
-    if (is_digit(c)) {
-      unit = unit * 16 + static_cast<uint32_t>(c - '0');
-    } else if (lower >= 'a' && lower <= 'f') {
-      unit = unit * 16 + static_cast<uint32_t>(lower - 'a' + 10);
-    } else {
-      return false;
-    }
+    const int digit = hex_digit(bytes_[at_]);
+    if (digit < 0) return false;
+    unit = unit * 16 + static_cast<uint32_t>(digit);
   }
   return true;
 }

@@ -151,6 +151,7 @@ std::vector<Entry> MemoryStore::everything() {
 }
 
 Hold MemoryStore::hold() { return Hold(); }
+Hold MemoryStore::keep(std::vector<Ref>) { return Hold(); }
 
 Task<Result<size_t>> MemoryStore::erase(Range range, size_t most) {
   MutexLock lock(mutex_);

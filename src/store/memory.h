@@ -20,6 +20,7 @@ class MemoryStore : public Store {
   Task<Result<os::Bytes>> read_run(Ref ref, uint32_t offset, uint32_t length,
                                    bool prefer_file) override;
   Hold hold() override;
+  Hold keep(std::vector<Ref> refs) override;
   Task<Result<size_t>> erase(Range range, size_t most) override;
 
   // All records there are, in order.

@@ -56,17 +56,27 @@ Result<void> check_well_formed(const Commit& commit) {
   size_t bytes = 0;
   const Key& first = commit.writes.empty() ? commit.guards.front().key : commit.writes.front().key;
   for (const auto& guard : commit.guards) {
-    CHECK(guard.key.same_partition(first));
+    CHECK(guard.key.space() == first.space());
     bytes += guard.key.bytes().size();
   }
   for (const auto& write : commit.writes) {
-    CHECK(write.key.same_partition(first));
+    CHECK(write.key.space() == first.space());
     CHECK(write.record == nullptr || !write.record->value.empty());
     bytes += write.key.bytes().size() + (write.record == nullptr ? 0 : write.record->value.size());
   }
   if (commit.guards.size() + commit.writes.size() > kMaxCommitRecords || bytes > kMaxCommitBytes)
     return Error::kTooLarge;
   return {};
+}
+
+Task<Result<std::vector<Ref>>> Store::append_all(std::vector<Buffer> runs) {
+  std::vector<Ref> refs;
+  for (Buffer& run : runs) {
+    auto ref = co_await append(std::move(run));
+    if (!ref) co_return ref.error();
+    refs.push_back(*ref);
+  }
+  co_return std::move(refs);
 }
 
 }  // namespace kyanite::store

@@ -173,7 +173,7 @@ class Store {
   virtual Task<Result<void>> look(Look look) = 0;
   virtual std::unique_ptr<Snapshot> snapshot() = 0;
 
-  // All guards hold and all writes apply, durably, or nothing changes. Keys are of one partition
+  // All guards hold and all writes apply, durably, or nothing changes. Keys are of one space
   // (CHECKed), and no more than the limits above: kTooLarge. Bytes behind refs of the writes are
   // made durable first. After success every get and look begun later sees the writes. Commits
   // without guards overwrite blindly. kUnknown is no promise either way; all other errors promise
@@ -183,6 +183,8 @@ class Store {
   // Adds one run of bytes (1 .. kMaxRunBytes). Durable once a commit that lists the ref succeeds.
   // Checksumming and writing happen off the calling thread.
   virtual Task<Result<Ref>> append(Buffer bytes) = 0;
+  // The same for several runs, which costs less than one after the other.
+  virtual Task<Result<std::vector<Ref>>> append_all(std::vector<Buffer> runs);
 
   // `length` bytes of the run from `offset` (within the run). The run's checksum is verified;
   // kCorrupt when it fails. With `prefer_file` a large part may come as an os::FileSlice, warm in
@@ -191,6 +193,9 @@ class Store {
                                            bool prefer_file) = 0;
 
   virtual Hold hold() = 0;
+  // The bytes behind these refs are not reclaimed while it lives, which may be long: unlike hold()
+  // it keeps nothing else. To be called under a Hold of them.
+  virtual Hold keep(std::vector<Ref> refs) = 0;
 
   // Removes up to `most` records of the range, which no request may reach any more (a deleted
   // incarnation): neither guarded nor bound to one partition. Tells how many went; 0 once the range
@@ -204,7 +209,7 @@ using See = std::function<Result<bool>(const View::Cursor&)>;
 Task<Result<void>> scan(Store& store, Range range, See see, Deadline deadline = {});
 
 // Whether the commit keeps the limits above: else kTooLarge. Stops the process unless it keeps the
-// other rules: keys of one partition, no empty values.
+// other rules: keys of one space, no empty values.
 Result<void> check_well_formed(const Commit& commit);
 
 }  // namespace kyanite::store

@@ -9,25 +9,31 @@ namespace kyanite::table {
 
 using auth::Level;
 using auth::Need;
+using auth::Role;
 using service::Operation;
 
 namespace {
 
 // Who may do what, by the letters of account and service SAS. An upsert takes add and update, which
 // table/change.cc checks.
-constexpr Need account_read{.resource_type = 's', .account_sas = "r", .service_sas = ""};
+constexpr Need account_read{
+    .resource_type = 's', .account_sas = "r", .service_sas = "", .role = Role::kReader};
 constexpr Need account_write{.resource_type = 's', .account_sas = "w", .service_sas = ""};
-constexpr Need tables_list{.resource_type = 'c', .account_sas = "l", .service_sas = ""};
+constexpr Need tables_list{
+    .resource_type = 'c', .account_sas = "l", .service_sas = "", .role = Role::kReader};
 constexpr Need table_create{.resource_type = 'c', .account_sas = "cw", .service_sas = ""};
 constexpr Need table_delete{.resource_type = 'c', .account_sas = "d", .service_sas = ""};
 constexpr Need table_acl{
     .resource_type = 'c', .account_sas = "", .service_sas = "", .bearer = false};
-constexpr Need entity_read{.resource_type = 'o', .account_sas = "r", .service_sas = "r"};
+constexpr Need entity_read{
+    .resource_type = 'o', .account_sas = "r", .service_sas = "r", .role = Role::kReader};
 constexpr Need entity_add{.resource_type = 'o', .account_sas = "a", .service_sas = "a"};
 constexpr Need entity_update{.resource_type = 'o', .account_sas = "u", .service_sas = "u"};
 constexpr Need entity_delete{.resource_type = 'o', .account_sas = "d", .service_sas = "d"};
 // Each part of a batch is authorized by itself.
-constexpr Need batch{.resource_type = 'o', .account_sas = "raud", .service_sas = "raud"};
+// Each part is authorized by itself.
+constexpr Need batch{
+    .resource_type = 'o', .account_sas = "raud", .service_sas = "raud", .role = Role::kNone};
 
 constexpr Operation::Selector kIfMatch{"If-Match", ""};
 

@@ -1,7 +1,5 @@
 #include "transfer/body.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -10,10 +8,9 @@
 namespace kyanite::transfer {
 
 std::string md5(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, md5_algorithm(), nullptr) == 1);
-  return std::string(reinterpret_cast<char*>(digest), length);
+  Md5Hash hash;
+  hash.update(bytes);
+  return hash.finish();
 }
 
 wire::Error body_error(http::BodyError error) {

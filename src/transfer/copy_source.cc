@@ -152,8 +152,8 @@ Task<wire::Result<SourceObject>> find_source(service::Call& call) {
 
 wire::Result<void> resolve_source(service::Call& source) {
   if (auto resolved = service::resolve(source); !resolved) return resolved.error();
-  auto operation = service::route(source.service->operations(), source.request, source.query,
-                                  source.target.level);
+  auto operation = service::route(source.service->operations_for(source), source.request,
+                                  source.query, source.target.level);
   if (!operation) return operation.error();
   source.operation = *operation;
   return {};

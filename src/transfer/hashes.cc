@@ -1,12 +1,11 @@
 #include "transfer/hashes.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/check.h"
+#include "base/mutex.h"
 #include "headers/http_properties.h"
 #include "wire/crc64.h"
 
@@ -19,23 +18,78 @@ namespace {
 constexpr size_t kHashInPlaceBytes = 16 * 1024;
 }  // namespace
 
-const EVP_MD* md5_algorithm() {
-  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
-  CHECK(algorithm != nullptr);
-  return algorithm;
-}
+// What one body has to have hashed.
+struct Hashes::Work {
+  Hashes& hashes;
+  std::span<const Buffer> chunks;
+  Pending<bool> done;
+};
+
+// Of all bodies. There are never more works here than jobs that will look for one.
+class Hashes::Waiting {
+ public:
+  static Waiting& all() {
+    static auto* waiting = new Waiting;  // Never destroyed: workers may outlive static destruction.
+    return *waiting;
+  }
+
+  void add(Work& work) {
+    MutexLock lock(mutex_);
+    works_.push_back(&work);
+  }
+  // Null when there is none.
+  std::pair<Work*, Work*> take_two() {
+    MutexLock lock(mutex_);
+    Work* const one = take();
+    return {one, take()};
+  }
+
+ private:
+  Work* take() REQUIRES(mutex_) {
+    if (works_.empty()) return nullptr;
+    Work* const work = works_.front();
+    works_.pop_front();
+    return work;
+  }
+
+  Mutex mutex_;
+  std::deque<Work*> works_ GUARDED_BY(mutex_);
+};
 
 Hashes::Hashes(bool with_md5) {
-  if (!with_md5) return;
-  md5_ = EVP_MD_CTX_new();
-  CHECK(EVP_DigestInit_ex(md5_, md5_algorithm(), nullptr) == 1);
+  if (with_md5) md5_.emplace();
 }
 
-Hashes::~Hashes() { EVP_MD_CTX_free(md5_); }
-
 void Hashes::take(std::string_view bytes) {
-  if (md5_ != nullptr) CHECK(EVP_DigestUpdate(md5_, bytes.data(), bytes.size()) == 1);
+  if (md5_) md5_->update(bytes);
   crc64_ = wire::crc64(crc64_, bytes);
+}
+
+void Hashes::take_all(std::span<const Buffer> chunks) {
+  for (const Buffer& chunk : chunks) take(chunk.view());
+}
+
+// A work that is done is gone.
+void Hashes::hash_waiting() {
+  const auto [one, other] = Waiting::all().take_two();
+  if (one == nullptr) return;
+  if (other == nullptr) {
+    one->hashes.take_all(one->chunks);
+    one->done.set(true);
+    return;
+  }
+  const size_t common = std::min(one->chunks.size(), other->chunks.size());
+  for (size_t i = 0; i < common; ++i) {
+    const std::string_view bytes = one->chunks[i].view();
+    const std::string_view other_bytes = other->chunks[i].view();
+    Md5Hash::update_both(*one->hashes.md5_, bytes, *other->hashes.md5_, other_bytes);
+    one->hashes.crc64_ = wire::crc64(one->hashes.crc64_, bytes);
+    other->hashes.crc64_ = wire::crc64(other->hashes.crc64_, other_bytes);
+  }
+  for (Work* work : {one, other}) {
+    work->hashes.take_all(work->chunks.subspan(common));
+    work->done.set(true);
+  }
 }
 
 Workers::Turn Hashes::next_turn() {
@@ -56,16 +110,24 @@ Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
 }
 
 Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) {
-  co_await workers.run(
-      [&] {
-        for (const auto& chunk : chunks) take(chunk.view());
-        return true;
-      },
-      next_turn());
+  if (!md5_) {
+    co_await workers.run(
+        [&] {
+          take_all(chunks);
+          return true;
+        },
+        next_turn());
+    co_return;
+  }
+  Work work{*this, chunks, {}};
+  Waiting::all().add(work);
+  // Who is not let in does it, or what another waits for, at once.
+  if (!workers.submit(hash_waiting, next_turn())) hash_waiting();
+  co_await work.done;
 }
 
 Task<bool> Hashes::update_zeros(Workers& workers, uint64_t count, Deadline deadline) {
-  if (md5_ == nullptr) {
+  if (!md5_) {
     crc64_ = wire::crc64_zeros(crc64_, count);
     co_return true;
   }
@@ -79,13 +141,7 @@ Task<bool> Hashes::update_zeros(Workers& workers, uint64_t count, Deadline deadl
   co_return true;
 }
 
-std::string Hashes::md5() {
-  if (md5_ == nullptr) return {};
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  CHECK(EVP_DigestFinal_ex(md5_, digest, &length) == 1);
-  return std::string(reinterpret_cast<char*>(digest), length);
-}
+std::string Hashes::md5() { return md5_ ? md5_->finish() : std::string(); }
 
 wire::Result<HashClaims> decode_claims(const service::Call& call, const ClaimHeaders& headers) {
   HashClaims claims;

@@ -11,26 +11,21 @@
 #include "base/executor.h"
 #include "base/task.h"
 #include "service/call.h"
+#include "transfer/md5_hash.h"
 #include "wire/error.h"
 
-struct evp_md_ctx_st;  // EVP_MD_CTX
-struct evp_md_st;      // EVP_MD
-
 namespace kyanite::transfer {
-
-// The algorithm as OpenSSL wants it, looked up once: EVP_md5() is looked up with every use.
-const evp_md_st* md5_algorithm();
 
 class Hashes {
  public:
   explicit Hashes(bool with_md5);
-  ~Hashes();
   Hashes(const Hashes&) = delete;
   Hashes& operator=(const Hashes&) = delete;
 
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
-  // The same for several, one after the other.
+  // The same for several, one after the other. Two bodies that wait for a worker are hashed at
+  // once.
   Task<void> update_all(Workers& workers, std::span<const Buffer> chunks);
   // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
   // over first.
@@ -40,10 +35,15 @@ class Hashes {
   uint64_t crc64() const { return crc64_; }
 
  private:
+  struct Work;
+  class Waiting;
+
+  static void hash_waiting();
   Workers::Turn next_turn();
   void take(std::string_view bytes);
+  void take_all(std::span<const Buffer> chunks);
 
-  evp_md_ctx_st* md5_ = nullptr;
+  std::optional<Md5Hash> md5_;
   uint64_t crc64_ = 0;
   bool had_turn_ = false;  // Long bodies let short ones pass.
 };

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/started.h"
 
 namespace kyanite::transfer {
 namespace {
@@ -29,6 +32,39 @@ TEST(Hashes, OfZerosEndWithTheDeadline) {
   ManualClock clock(Time::from_unix_seconds(1'700'000'000));
   Hashes hashes(true);
   EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, Deadline(clock, 0))));
+}
+
+// One worker for many bodies: most wait, and are hashed two at a time.
+TEST(Hashes, OfBodiesThatWaitTogetherAreThoseOfEach) {
+  constexpr size_t kBodies = 7;
+  Workers workers(1);
+  std::vector<std::unique_ptr<Hashes>> together;
+  std::vector<std::vector<Buffer>> chunks(kBodies);
+  for (size_t i = 0; i < kBodies; ++i) {
+    together.push_back(std::make_unique<Hashes>(i != 3));
+    for (size_t size : {size_t{100'000}, size_t{100'000}, 1000 * i, 7 * i})
+      chunks[i].push_back(Buffer::copy_of(std::string(size, static_cast<char>('a' + i))));
+    chunks[i].resize(1 + i % 4);
+  }
+  const auto all = [&]() -> Task<bool> {
+    std::vector<std::unique_ptr<Started<bool>>> updates;
+    for (size_t i = 0; i < kBodies; ++i) {
+      const auto update = [](Workers& by, Hashes& hashes, std::vector<Buffer>& of) -> Task<bool> {
+        co_await hashes.update_all(by, of);
+        co_return true;
+      };
+      updates.push_back(std::make_unique<Started<bool>>(update(workers, *together[i], chunks[i])));
+    }
+    for (auto& update : updates) co_await update->join();
+    co_return true;
+  };
+  ASSERT_TRUE(RunLoop::run(all()));
+  for (size_t i = 0; i < kBodies; ++i) {
+    Hashes alone(i != 3);
+    for (const Buffer& chunk : chunks[i]) RunLoop::run(alone.update(workers, chunk.view()));
+    EXPECT_EQ(together[i]->crc64(), alone.crc64()) << i;
+    EXPECT_EQ(together[i]->md5(), alone.md5()) << i;
+  }
 }
 
 }  // namespace

@@ -79,19 +79,12 @@ struct Upload {
       if (auto stored = co_await settle(); !stored) co_return stored;
     }
     if (chunks.front().size() == kChunkBytes) {
-      storing.emplace(store_all(std::move(chunks)));
+      storing.emplace(writer.add_all(std::move(chunks)));
       co_return wire::Result<void>();
     }
-    auto stored = co_await store_all(std::move(chunks));
+    auto stored = co_await writer.add_all(std::move(chunks));
     if (!stored) co_return service::storage_error(stored.error());
     co_return wire::Result<void>();
-  }
-
-  Task<store::Result<void>> store_all(Chunks chunks) {
-    for (auto& chunk : chunks) {
-      if (auto added = co_await writer.add(std::move(chunk)); !added) co_return added;
-    }
-    co_return store::Result<void>();
   }
 
   // Waits until what was hashed is written. To be done before the end, whatever came of it.

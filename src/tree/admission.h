@@ -3,7 +3,9 @@
 
 #include "base/task.h"
 #include "store/transact.h"
+#include "tree/change.h"
 #include "tree/error.h"
+#include "tree/open_files.h"
 #include "tree/tree.h"
 
 namespace kyanite::tree {
@@ -12,5 +14,10 @@ namespace kyanite::tree {
 // to give back what they cache, waits until they have, without the decision's turn, since they have
 // changes to bring; then the decision is made again (kConflict). The caller holds no admission.
 Task<Error> not_admitted(store::Attempt& attempt, const Tree& tree, FileKey file, Error why);
+
+// The entry that a decision changes: admitted to it until the change is durable, which is for as
+// long as the caller keeps `admission`, and free to be changed as the rules have it.
+Task<Result<Located>> locate_admitted(store::Attempt& attempt, const Tree& tree, const Path& path,
+                                      const Rules& rules, OpenFiles::Admission& admission);
 
 }  // namespace kyanite::tree

@@ -8,15 +8,15 @@ ChangedParts name_part(const Entry& entry) {
   return entry.directory ? kDirectoryNameChanged : kFileNameChanged;
 }
 
-void announce(const Tree& tree, const Place& place, ChangeKind kind, ChangedParts parts) {
+void announce(const Tree& tree, const EntryPlace& place, ChangeKind kind, ChangedParts parts) {
   if (parts == 0) return;
   tree.open_files->watchers().tell({tree.space, place.ancestors, place.path, kind, parts});
 }
 
 }  // namespace
 
-Place place_at(const Way& way, const Entry& entry) {
-  Place place{way.ancestors(), {}};
+EntryPlace place_at(const Way& way, const Entry& entry) {
+  EntryPlace place{way.ancestors(), {}};
   for (const auto& directory : way.directories)
     place.path.append(directory.entry->name).append("/");
   place.path += entry.name;
@@ -33,20 +33,21 @@ ChangedParts changed_parts(const Entry& before, const Entry& after) {
   return parts;
 }
 
-void announce_added(const Tree& tree, const Place& place, const Entry& entry) {
+void announce_added(const Tree& tree, const EntryPlace& place, const Entry& entry) {
   announce(tree, place, ChangeKind::kAdded, name_part(entry));
 }
 
-void announce_removed(const Tree& tree, const Place& place, const Entry& entry) {
+void announce_removed(const Tree& tree, const EntryPlace& place, const Entry& entry) {
   announce(tree, place, ChangeKind::kRemoved, name_part(entry));
 }
 
-void announce_changed(const Tree& tree, const Place& place, const Entry& before,
+void announce_changed(const Tree& tree, const EntryPlace& place, const Entry& before,
                       const Entry& after) {
   announce(tree, place, ChangeKind::kModified, changed_parts(before, after));
 }
 
-void announce_moved(const Tree& tree, const Place& from, const Place& to, const Entry& entry) {
+void announce_moved(const Tree& tree, const EntryPlace& from, const EntryPlace& to,
+                    const Entry& entry) {
   const bool stays = from.ancestors == to.ancestors;
   const ChangedParts name = name_part(entry);
   const TreeChange changes[] = {{tree.space, from.ancestors, from.path,

@@ -1,5 +1,6 @@
 #include "tree/change.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,9 @@ void touch(Entry& entry, Time now) {
 
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                  const Rules& rules) {
-  for (bool first = true;; first = false) {
+  bool first = true;
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    const uint64_t silence = tree.open_files->silence();
     auto located = co_await locate(occasion, tree, path, rules.kind);
     if (!located) co_return located.error();
     // What a snapshot shows nobody has open.
@@ -43,7 +46,15 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
         auto given = co_await tree.open_files->given_back(located->key(), occasion.deadline);
         if (!given) co_return given.error();
+        first = false;
         continue;  // What they brought is to be read.
+      }
+      // The decision is about what was found only if that was there all the time.
+      if (!tree.open_files->silent_since(silence)) {
+        auto again = co_await locate(occasion, tree, path, rules.kind);
+        if (!again || again->key() != located->key() ||
+            again->found.entry->changed != located->found.entry->changed)
+          continue;
       }
       if (!admitted) co_return admitted.error();
     }
@@ -51,6 +62,7 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
       co_return passed.error();
     co_return std::move(*located);
   }
+  co_return Error(store::Error::kBusy);
 }
 
 Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
@@ -59,18 +71,12 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
   Changed changed;
   std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    admission = {};
-    auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
+    auto located = co_await locate_admitted(attempt, tree, path, rules, admission);
     if (!located) co_return located.error();
-    auto admitted = tree.open_files->admit(located->key(), rules.operation, attempt.is_first());
-    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
-    admission = std::move(*admitted);
-    if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
-      co_return passed.error();
     TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
-    changed = {*located->found.entry, located->found.parent};
-    Entry& entry = changed.entry;
+    changed = {std::make_unique<Entry>(*located->found.entry), located->found.parent};
+    Entry& entry = *changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
     auto room = tree.check_room(located->found.entry->content.length, entry.content.length);
@@ -83,7 +89,7 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
   if (watched) {
     const Entry& before = *watched->found.entry;
-    announce_changed(tree, place_at(watched->way, before), before, changed.entry);
+    announce_changed(tree, place_at(watched->way, before), before, *changed.entry);
   }
   co_return std::move(changed);
 }
@@ -148,10 +154,11 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     if (!found) co_return found.error();
     const SeenEntry* before = *found ? &**found : nullptr;
     // Into a directory that waits to be deleted nothing can be put; over a file that is open only
-    // what its openers allow.
+    // what its openers allow. Who replaces nothing disturbs nobody.
+    const bool replaces = before != nullptr && creation.replaces;
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
     auto admitted = tree.open_files->admit(
-        touched, before != nullptr ? FileOperation::kCreateFile : FileOperation::kListFiles,
+        touched, replaces ? FileOperation::kCreateFile : FileOperation::kListFiles,
         attempt.is_first());
     if (!admitted) co_return co_await not_admitted(attempt, tree, touched, admitted.error());
     admission = std::move(*admitted);
@@ -164,8 +171,9 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
     commit.enter(*way);
-    changed = {new_entry(*way, creation, before, occasion.now), way->parent()};
-    Entry& entry = changed.entry;
+    changed = {std::make_unique<Entry>(new_entry(*way, creation, before, occasion.now)),
+               way->parent()};
+    Entry& entry = *changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
     const uint64_t old = before != nullptr ? before->entry->content.length : 0;
     if (auto room = tree.check_room(old, entry.content.length); !room) co_return room.error();
@@ -177,9 +185,10 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
   };
   if (auto done = co_await store::transact(occasion, decide); !done) co_return done.error();
   if (watched && watched->before != nullptr) {
-    announce_changed(tree, place_at(watched->way, changed.entry), *watched->before, changed.entry);
+    announce_changed(tree, place_at(watched->way, *changed.entry), *watched->before,
+                     *changed.entry);
   } else if (watched) {
-    announce_added(tree, place_at(watched->way, changed.entry), changed.entry);
+    announce_added(tree, place_at(watched->way, *changed.entry), *changed.entry);
   }
   co_return std::move(changed);
 }

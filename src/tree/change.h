@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,9 +39,10 @@ Result<void> check_entry(const Rules& rules, const Entry* entry, Time now);
 // A change happens now: new ETag, and an expired or broken lease forgets its holder.
 void touch(Entry& entry, Time now);
 
-// An entry after the commit, and the directory it is in.
+// An entry after the commit, and the directory it is in. It passes through several coroutines,
+// which move what they return, and entries are large.
 struct Changed {
-  Entry entry;
+  std::unique_ptr<Entry> entry;  // Never null.
   EntryId parent = kRootId;
 };
 

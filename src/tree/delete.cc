@@ -92,26 +92,18 @@ Task<Result<std::shared_ptr<const Entry>>> remove_entry(store::Occasion& occasio
   co_return co_await store::transact(occasion, decide);
 }
 
-Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, const Path& path,
-                               const std::optional<std::string>& lease_id) {
-  const Rules rules{Kind::kFile,
-                    concurrency::FileOperation::kDeleteFile,
-                    concurrency::LeaseUse::kExclusive,
-                    true,
-                    false,
-                    lease_id};
+namespace {
+// What is at the path leaves its place; a directory only when it is empty.
+Task<Result<void>> delete_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
+                                const Rules& rules) {
   OpenFiles::Admission admission;  // Until the change is durable.
   std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    admission = {};
-    auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
+    auto located = co_await locate_admitted(attempt, tree, path, rules, admission);
     if (!located) co_return located.error();
-    auto admitted = tree.open_files->admit(located->key(), rules.operation, attempt.is_first());
-    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
-    admission = std::move(*admitted);
-    if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
-      co_return passed.error();
-    auto taken = co_await take_away(attempt, tree, located->found);
+    auto taking = located->found.entry->directory ? take_empty_away(attempt, tree, located->found)
+                                                  : take_away(attempt, tree, located->found);
+    auto taken = co_await std::move(taking);
     if (is_watched(tree)) watched = std::move(*located);
     co_return taken;
   };
@@ -122,29 +114,25 @@ Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, cons
   }
   co_return done;
 }
+}  // namespace
+
+Task<Result<void>> delete_file(store::Occasion& occasion, const Tree& tree, const Path& path,
+                               const std::optional<std::string>& lease_id) {
+  const Rules rules{Kind::kFile,
+                    concurrency::FileOperation::kDeleteFile,
+                    concurrency::LeaseUse::kExclusive,
+                    true,
+                    false,
+                    lease_id};
+  co_return co_await delete_entry(occasion, tree, path, rules);
+}
 
 Task<Result<void>> delete_directory(store::Occasion& occasion, const Tree& tree, const Path& path) {
   if (path.empty()) co_return Error(Reason::kIsRoot);
-  OpenFiles::Admission admission;  // Until the change is durable.
-  std::optional<Located> watched;
-  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    admission = {};
-    auto located = co_await locate_for_change(attempt, tree, path, Kind::kDirectory);
-    if (!located) co_return located.error();
-    auto admitted = tree.open_files->admit(located->key(), concurrency::FileOperation::kDeleteFile,
-                                           attempt.is_first());
-    if (!admitted) co_return co_await not_admitted(attempt, tree, located->key(), admitted.error());
-    admission = std::move(*admitted);
-    auto taken = co_await take_empty_away(attempt, tree, located->found);
-    if (is_watched(tree)) watched = std::move(*located);
-    co_return taken;
-  };
-  auto done = co_await store::transact(occasion, decide);
-  if (done && watched) {
-    const Entry& gone = *watched->found.entry;
-    announce_removed(tree, place_at(watched->way, gone), gone);
-  }
-  co_return done;
+  // Directories have no leases and are not written to.
+  const Rules rules{
+      Kind::kDirectory, concurrency::FileOperation::kDeleteFile, std::nullopt, false, true, {}};
+  co_return co_await delete_entry(occasion, tree, path, rules);
 }
 
 }  // namespace kyanite::tree

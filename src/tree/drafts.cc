@@ -1,6 +1,7 @@
 #include "tree/drafts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -23,6 +24,8 @@ void keep_older(std::optional<T>& mine, const std::optional<T>& newer) {
 }
 
 constexpr uint64_t kSector = 512;
+// As far as can be told from a moment that never comes.
+constexpr Moment kInTheEnd{INT64_MAX / 2};
 
 // What was cleared is noted for comparisons with snapshots, in whole sectors.
 void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
@@ -65,6 +68,7 @@ void DraftLayer::lay(DraftLayer newer) {
   take_newer(told, newer.told);
   keep_older(since, newer.since);
   promised += newer.promised;
+  std::move(newer.kept.begin(), newer.kept.end(), std::back_inserter(kept));
 }
 
 void DraftLayer::lay_over(Entry& entry, Moment now) const {
@@ -78,14 +82,16 @@ void DraftLayer::lay_over(Entry& entry, Moment now) const {
 }
 
 void DraftLayer::note_written(Time date, Moment now, bool soon) {
-  // As far as can be told from a moment that never comes.
-  constexpr Moment kInTheEnd{INT64_MAX / 2};
   if (written && untold && !is_untold(now)) {
     told = written;
     untold.reset();
   }
   written = changed = date;
   if (!untold) untold = soon ? now : kInTheEnd;
+}
+
+void DraftLayer::end_writing(Time date) {
+  if (untold == kInTheEnd) written = changed = date;
 }
 
 DraftLayer DraftLayer::take(std::optional<Moment> now) {
@@ -100,11 +106,12 @@ DraftLayer DraftLayer::take(std::optional<Moment> now) {
 
 Drafts::~Drafts() = default;
 
-bool Drafts::change(const store::Occasion& occasion, const Opened& opened, store::Hold hold,
-                    const Change& change) {
+Result<bool> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
+                            const Change& change) {
   CHECK(opened.handle != 0);
   Shard& mine = shard(opened.file);
   MutexLock lock(mine.mutex);
+  if (auto may = table_.check_io(opened.handle, range, true); !may) return Error(may.error());
   DraftPtr& draft = mine.drafts[opened.file];
   if (draft == nullptr) {
     draft = std::make_shared<Draft>();
@@ -115,14 +122,12 @@ bool Drafts::change(const store::Occasion& occasion, const Opened& opened, store
     // Where the table says that it is: a rename that is over told the table, one that is not will
     // tell this draft.
     const auto handle = table_.find(opened.handle);
-    draft->ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
-    draft->path = handle ? handle->path : opened.path;
+    draft->where.ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
+    draft->where.path = handle ? handle->path : opened.path;
     ++count_;
     ++table_.open_;
   }
   DraftLayer& newest = draft->newest;
-  // An older hold keeps whatever a newer one does.
-  if (newest.empty()) newest.hold = std::move(hold);
   if (!newest.since) newest.since = occasion.clock().moment();
   const size_t before = newest.bytes.inline_bytes();
   const int64_t promised = newest.promised;
@@ -142,14 +147,12 @@ std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to)
   if (found == mine.drafts.end()) return {};
   const auto some_of = [&](const DraftLayer& layer) {
     DraftLayer some = {{},         layer.written, layer.changed,  layer.untold,
-                       layer.told, layer.since,   layer.promised, layer.hold};
+                       layer.told, layer.since,   layer.promised, layer.kept};
     some.bytes = layer.bytes.within(from, to);
     return some;
   };
   DraftLayer seen = some_of(found->second->storing);
-  store::Hold older = found->second->storing.empty() ? found->second->newest.hold : seen.hold;
   seen.lay(some_of(found->second->newest));
-  seen.hold = std::move(older);
   return seen;
 }
 
@@ -160,23 +163,36 @@ bool Drafts::has(FileKey file) const {
   return mine.drafts.contains(file);
 }
 
+void Drafts::end_writing(FileKey file, Time date) {
+  if (!any()) return;
+  Shard& mine = shard(file);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.drafts.find(file);
+  if (found != mine.drafts.end()) found->second->newest.end_writing(date);
+}
+
 // --- Storing ---
 
 Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, Draft& draft) {
   Shard& mine = shard(draft.file);
   while (true) {
-    EntryId parent = kRootId;
-    std::string folded;
+    std::vector<std::pair<EntryId, std::string>> places;
     uint64_t moves = 0;
     {
       MutexLock lock(mine.mutex);
       moves = draft.moves;
-      if (!draft.ancestors.empty()) parent = draft.ancestors.back();
-      folded = folded_name(draft.tree, draft.path);
+      const auto add = [&](const Where& where) {
+        places.emplace_back(where.ancestors.empty() ? kRootId : where.ancestors.back(),
+                            folded_name(draft.tree, where.path));
+      };
+      add(draft.where);
+      for (const Where& where : draft.perhaps) add(where);
     }
-    auto found = co_await find_child(occasion, draft.tree, parent, folded);
-    if (!found) co_return found.error();
-    if (*found && (*found)->entry->id == draft.file.id) co_return std::move(found);
+    for (const auto& [parent, folded] : places) {
+      auto found = co_await find_child(occasion, draft.tree, parent, folded);
+      if (!found) co_return found.error();
+      if (*found && (*found)->entry->id == draft.file.id) co_return std::move(found);
+    }
     // Whoever moves it says where to before the rename is over.
     co_await table_.wait_for_rename(draft.file);
     MutexLock lock(mine.mutex);
@@ -188,6 +204,7 @@ Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, D
 Task<Result<void>> Drafts::commit(Draft& draft) {
   store::Occasion occasion(*draft.store, locks_, *draft.clock);
   occasion.cause.operation = "Settle";
+  const store::Hold hold = draft.store->hold();
   std::shared_ptr<const Entry> before;
   Entry file;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
@@ -213,11 +230,49 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
   if (done && before != nullptr && is_watched(draft.tree)) {
     Shard& mine = shard(draft.file);
     MutexLock lock(mine.mutex);
-    const Place place{draft.ancestors, draft.path};
+    const EntryPlace place{draft.where.ancestors, draft.where.path};
     lock.unlock();
     announce_changed(draft.tree, place, *before, file);
   }
   co_return done;
+}
+
+Task<Result<void>> Drafts::commit_anew(Draft& draft) {
+  Shard& mine = shard(draft.file);
+  const store::Hold hold = draft.store->hold();
+  std::vector<content::Overlay::Part> parts;
+  size_t kept_before = 0;
+  {
+    MutexLock lock(mine.mutex);
+    parts = draft.storing.bytes.parts(0, UINT64_MAX);
+    kept_before = draft.storing.kept.size();
+  }
+  for (const auto& part : parts) {
+    if (!part.piece || !part.piece->ref) continue;
+    content::Piece piece = *part.piece;
+    auto bytes = co_await draft.store->read_run(*piece.ref, piece.skip, piece.length, false);
+    if (!bytes && bytes.error() == store::Error::kCorrupt && ++draft.unreadable >= kMaxUnreadable) {
+      MutexLock lock(mine.mutex);
+      log_error("smb: the disk has lost bytes that were written to " + draft.where.path);
+      draft.storing.bytes.forget(part.from, part.to);
+      draft.lost = true;
+      continue;
+    }
+    if (!bytes) co_return Error(bytes.error());
+    auto ref = co_await draft.store->append(std::move(std::get<Buffer>(*bytes)));
+    if (!ref) co_return Error(ref.error());
+    piece.ref = *ref;
+    piece.skip = 0;
+    MutexLock lock(mine.mutex);
+    draft.storing.kept.push_back(draft.store->keep({*ref}));
+    draft.storing.bytes.write(std::move(piece));
+  }
+  {
+    MutexLock lock(mine.mutex);
+    auto& kept = draft.storing.kept;
+    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(kept_before));
+  }
+  co_return co_await commit(draft);
 }
 
 Task<Result<void>> Drafts::settle(FileKey file) { return settle(file, std::nullopt); }
@@ -243,12 +298,16 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     }
     co_await turn;
   }
-  auto done = co_await commit(*draft);
+  auto storing = draft->failed ? commit_anew(*draft) : commit(*draft);
+  auto done = co_await std::move(storing);
   std::vector<Pending<bool>*> waiting;
   {
     MutexLock lock(mine.mutex);
     draft->busy = false;
+    draft->failed = !done;
     if (done) {
+      draft->unreadable = 0;
+      if (std::exchange(draft->lost, false)) done = Error(store::Error::kCorrupt);
       end_layer(*draft, draft->storing);
     } else {
       const size_t before =
@@ -290,6 +349,12 @@ Task<Result<void>> Drafts::settle_share(store::SpaceId share) {
   return settle_keys(keys([&](const Draft& draft) { return draft.file.share == share; }));
 }
 
+Task<Result<void>> Drafts::settle_share_unless_full(store::SpaceId share) {
+  auto settled = co_await settle_share(share);
+  if (!settled && settled.error() == Error(store::Error::kFull)) co_return Result<void>();
+  co_return settled;
+}
+
 Task<Result<void>> Drafts::settle_all() {
   return settle_keys(keys([](const Draft&) { return true; }));
 }
@@ -301,9 +366,17 @@ Task<void> Drafts::settle_older(Moment now, int64_t ticks) {
     if (newest.bytes.empty()) return !newest.is_untold(now);
     return newest.since && newest.since->ticks + ticks <= now.ticks;
   });
+  if (files.empty()) co_return;
+  bool failed = false;
   for (const FileKey& file : files) {
     auto done = co_await settle(file, now);
-    if (!done) log_error("smb: what was written to a file cannot be stored yet");
+    failed = failed || !done;
+  }
+  if (failed == failing_.exchange(failed)) co_return;
+  if (failed) {
+    log_error("smb: what was written to files cannot be stored yet; it is tried again");
+  } else {
+    log_info("smb: what was written to files is stored again");
   }
 }
 
@@ -347,8 +420,16 @@ void Drafts::moved(FileKey file, const std::vector<EntryId>& ancestors, const st
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
   ++found->second->moves;
-  found->second->ancestors = ancestors;
-  found->second->path = path;
+  found->second->where = {ancestors, path};
+  found->second->perhaps.clear();
+}
+
+void Drafts::perhaps_moved(FileKey file, Where where) {
+  if (!any()) return;
+  Shard& mine = shard(file);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.drafts.find(file);
+  if (found != mine.drafts.end()) found->second->perhaps.push_back(std::move(where));
 }
 
 }  // namespace kyanite::tree

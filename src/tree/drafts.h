@@ -3,7 +3,7 @@
 // takes is everything since some instant, never something in the middle, and what others than
 // holders of handles see (REST, snapshots, copies) is stored first.
 //
-// Larger writes are in extents already when the draft learns of them, and a Hold keeps them there;
+// Larger writes are in extents already when the draft learns of them, and are kept there for it;
 // small ones are in memory until they are stored. Both are limited, for one file and for all.
 //
 // docs/decisions/write-behind.md. Every member may be called from any thread.
@@ -42,11 +42,11 @@ struct DraftLayer {
   content::Overlay bytes;
   std::optional<Time> written;
   std::optional<Time> changed;
-  std::optional<Moment> untold;  // Since when the times are not told to anybody,
-  std::optional<Time> told;      // but this one of them, which was the last before.
-  std::optional<Moment> since;   // When the first of it was written.
-  int64_t promised = 0;          // How much longer it makes the file, of the share's quota.
-  store::Hold hold;
+  std::optional<Moment> untold;   // Since when the times are not told to anybody,
+  std::optional<Time> told;       // but this one of them, which was the last before.
+  std::optional<Moment> since;    // When the first of it was written.
+  int64_t promised = 0;           // How much longer it makes the file, of the share's quota.
+  std::vector<store::Hold> kept;  // What it has in extents.
 
   bool empty() const { return bytes.empty() && !written && !changed; }
   bool is_untold(Moment now) const {
@@ -54,6 +54,8 @@ struct DraftLayer {
   }
   // Something is written now. With `soon` its time is told in a while, else in the end.
   void note_written(Time date, Moment now, bool soon);
+  // The writer is done: a time that was to be told in the end is that of the end.
+  void end_writing(Time date);
   // What is to be stored now; the rest stays.
   DraftLayer take(std::optional<Moment> now);
   void lay(DraftLayer newer);
@@ -65,6 +67,8 @@ class Drafts {
   // Of one file: beyond them whoever writes waits until it is stored.
   static constexpr size_t kMaxInlineBytes = 4 * 1024 * 1024;
   static constexpr size_t kMaxParts = 512;
+  // After so many tries to read it what was written is lost.
+  static constexpr size_t kMaxUnreadable = 8;
   // Of all files: what is in memory.
   static constexpr size_t kMaxInlineBytesOfAll = 64 * 1024 * 1024;
 
@@ -78,21 +82,27 @@ class Drafts {
   size_t count() const { return count_.load(std::memory_order_relaxed); }
   size_t inline_bytes() const { return inline_bytes_.load(std::memory_order_relaxed); }
 
-  // Changes the draft of an open file, which it begins to have. The hold is older than whatever
-  // `change` puts into it refers to. True: so much waits that the caller must settle it.
+  // Changes the draft of an open file, which it begins to have, if the range is not locked: who
+  // locks it from then on finds the change made. True: so much waits that the caller must settle
+  // it.
   using Change = std::function<void(DraftLayer& newest)>;
-  bool change(const store::Occasion& occasion, const Opened& opened, store::Hold hold,
-              const Change& change);
+  Result<bool> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
+                      const Change& change);
 
   // What is laid over the stored state, without bytes outside of [from, to); nothing if there is
   // nothing.
   std::optional<DraftLayer> look(FileKey file, uint64_t from = 0, uint64_t to = 0) const;
 
+  // Somebody who wrote closes the file.
+  void end_writing(FileKey file, Time date);
   // Stores everything that was written to the file before the call. The file may be gone: then
   // there is nothing to do. After an error it is all still there.
   Task<Result<void>> settle(FileKey file);
   // The same for all files of a share, or of all shares.
   Task<Result<void>> settle_share(store::SpaceId share);
+  // For those who help to make room on a full disk: there it does not matter if nothing can be
+  // stored.
+  Task<Result<void>> settle_share_unless_full(store::SpaceId share);
   Task<Result<void>> settle_all();
   // The same for what waits for longer than `ticks`; failures are only logged, and it is tried
   // again. Times that are not told yet are not stored either.
@@ -103,20 +113,29 @@ class Drafts {
   void discard_share(store::SpaceId share);
   // The file was renamed: from now on it lies there.
   void moved(FileKey file, const std::vector<EntryId>& ancestors, const std::string& path);
+  // Where a file lies: ids from the root to its directory, names as they are stored.
+  struct Where {
+    std::vector<EntryId> ancestors;
+    std::string path;
+  };
+  // It lies there now, or not.
+  void perhaps_moved(FileKey file, Where where);
 
  private:
   struct Draft {
     Tree tree;
     FileKey file;
-    // Where it lies: ids from the root to its directory, names as they are stored.
-    std::vector<EntryId> ancestors;
-    std::string path;
+    Where where;
+    std::vector<Where> perhaps;
     uint64_t moves = 0;
     store::Store* store = nullptr;
     const Clock* clock = nullptr;
     DraftLayer newest;
     DraftLayer storing;  // Below it, while it is committed.
     bool busy = false;
+    bool failed = false;    // It could not be stored the last time.
+    size_t unreadable = 0;  // How often since then something in it could not be read.
+    bool lost = false;      // Something of it, which is to be told.
     std::vector<Pending<bool>*> waiting;
   };
   using DraftPtr = std::shared_ptr<Draft>;
@@ -134,6 +153,9 @@ class Drafts {
   // With a moment: without times that are untold then.
   Task<Result<void>> settle(FileKey file, std::optional<Moment> now);
   Task<Result<void>> commit(Draft& draft);
+  // Writes anew what the draft has in extents, and commits. An extent that the disk failed to sync
+  // is good for nothing any more, though what was written to it can still be read for a while.
+  Task<Result<void>> commit_anew(Draft& draft);
   Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, Draft& draft);
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
   // The layer is stored or will never be.
@@ -144,6 +166,7 @@ class Drafts {
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> count_{0};
   std::atomic<size_t> inline_bytes_{0};
+  std::atomic<bool> failing_{false};  // What is old could not be stored, which was told.
 };
 
 }  // namespace kyanite::tree

@@ -190,9 +190,35 @@ class FailingStore final : public store::MemoryStore {
  public:
   Task<store::Result<void>> commit(store::Commit commit) override {
     if (full) co_return store::Error::kFull;
+    for (const auto& write : commit.writes) {
+      if (write.record == nullptr) continue;
+      for (const auto& ref : write.record->refs) {
+        if (is_unsynced(ref)) co_return store::Error::kFull;
+      }
+    }
     co_return co_await MemoryStore::commit(std::move(commit));
   }
-  bool full = false;
+  Task<store::Result<store::Ref>> append(Buffer bytes) override {
+    auto ref = co_await MemoryStore::append(std::move(bytes));
+    if (full && ref) unsynced.push_back(*ref);
+    co_return ref;
+  }
+  Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
+                                          bool prefer_file) override {
+    if (forgets && is_unsynced(ref)) co_return store::Error::kCorrupt;
+    co_return co_await MemoryStore::read_run(ref, offset, length, prefer_file);
+  }
+  bool is_unsynced(const store::Ref& ref) const {
+    return std::find(unsynced.begin(), unsynced.end(), ref) != unsynced.end();
+  }
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
+    if (broken) co_return store::Error::kIo;
+    co_return co_await MemoryStore::get(key);
+  }
+  bool full = false;     // Nothing can be committed, and what is appended is never synced.
+  bool forgets = false;  // What was not synced cannot be read either.
+  bool broken = false;
+  std::vector<store::Ref> unsynced;
 };
 
 TEST(WritesThatFail, AreKeptAndStoredLater) {
@@ -209,6 +235,85 @@ TEST(WritesThatFail, AreKeptAndStoredLater) {
   EXPECT_EQ(files.flush(file), "ok");
   EXPECT_EQ(files.stored("file"), "first second");
   EXPECT_EQ(files.close(file), "ok");
+}
+
+TEST(WritesThatFail, AreWrittenAnewWhereTheDiskFailedToSync) {
+  for (const bool forgets : {false, true}) {
+    FailingStore store;
+    HandleTree files(store);
+    Opened file = files.open("file");
+    const std::string bytes = store::pattern(100'000, 1);
+    store.full = true;
+    EXPECT_EQ(files.write(file, 0, bytes), "ok");
+    EXPECT_EQ(files.write(file, 200'000, "small"), "ok");
+    EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+    store.full = false;
+    store.forgets = forgets;
+    for (size_t i = 0; forgets && i < Drafts::kMaxUnreadable; ++i)
+      EXPECT_EQ(files.flush(file), describe(store::Error::kCorrupt));
+    EXPECT_EQ(files.flush(file), "ok");
+    EXPECT_EQ(files.close(file), "ok");
+    const std::string before = forgets ? std::string(bytes.size(), '\0') : bytes;
+    EXPECT_TRUE(files.stored("file") == before + std::string(100'000, '\0') + "small");
+    EXPECT_TRUE(files.open_files.idle());
+  }
+}
+
+TEST(WritesThatFail, AreKeptByAFileThatCannotBeRemoved) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.full = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kFull));
+  store.full = false;
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_EQ(files.stored("file"), "bytes");
+}
+
+TEST(WritesThatFail, DoNotKeepTheFileFromBeingDeleted) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.full = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kFull));
+  EXPECT_EQ(RunLoop::run(files.note("file", "x")), describe(store::Error::kFull));
+  store.full = false;  // For deletions there is always room.
+  EXPECT_EQ(RunLoop::run(files.remove("file")), "ok");
+  EXPECT_TRUE(files.open_files.drafts().any()) << "it was not stored for that";
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_TRUE(files.open_files.idle());
+}
+
+TEST(WritesThatFail, OnAFullDiskAreNotWaitedForByWhoMakesRoom) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  Drafts& drafts = files.open_files.drafts();
+  store.full = true;
+  EXPECT_FALSE(RunLoop::run(drafts.settle_share(files.tree.space)).ok());
+  EXPECT_TRUE(RunLoop::run(drafts.settle_share_unless_full(files.tree.space)).ok());
+  store.full = false;
+  store.broken = true;
+  EXPECT_FALSE(RunLoop::run(drafts.settle_share_unless_full(files.tree.space)).ok());
+  store.broken = false;
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+TEST(WritesThatFail, LeaveNoHandleBehind) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.broken = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kIo));
+  store.broken = false;
+  EXPECT_FALSE(files.open_files.find(file.handle).has_value());
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_EQ(files.stored("file"), "bytes");
+  EXPECT_TRUE(files.open_files.idle());
 }
 
 Task<void> appends(HandleTree& files, Opened& file, int from, int count) {

@@ -61,7 +61,7 @@ class Gathering {
       auto reader = co_await content::Reader::open(store_, place, content, from, end - from, head);
       if (!reader) co_return reader.error();
       while (true) {
-        auto next = co_await (*reader)->next(false);
+        auto next = co_await (*reader)->next(true);
         if (!next) co_return next.error();
         if (os::size_of(*next) == 0) break;
         bytes_.push_back(std::move(*next));
@@ -78,7 +78,7 @@ class Gathering {
       bytes_.emplace_back(Buffer::copy_of(part.piece->inline_bytes));
     } else {
       const auto& piece = *part.piece;
-      auto read = co_await store_.read_run(*piece.ref, piece.skip, piece.length, false);
+      auto read = co_await store_.read_run(*piece.ref, piece.skip, piece.length, true);
       if (!read) co_return read.error();
       bytes_.push_back(std::move(*read));
     }
@@ -106,10 +106,10 @@ class Gathering {
 
 }  // namespace
 
-Task<Result<std::vector<os::Bytes>>> read(store::Occasion& occasion, Opened& opened,
-                                          uint64_t offset, uint64_t length) {
+Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t offset,
+                             uint64_t length) {
   if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
-  const store::Hold hold = occasion.store().hold();
+  store::Hold hold = occasion.store().hold();
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
     const auto draft =
         opened.handle == 0
@@ -120,7 +120,9 @@ Task<Result<std::vector<os::Bytes>>> read(store::Occasion& occasion, Opened& ope
     if (!found) co_return found.error();
     Gathering gathering(occasion, opened.tree, *found, draft ? &draft->bytes : nullptr);
     auto bytes = co_await gathering.run(offset, length);
-    if (bytes) co_return std::move(*bytes);
+    // Somebody may have locked the range meanwhile, and what was read is of later.
+    if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
+    if (bytes) co_return ReadBytes{std::move(*bytes), std::move(hold)};
     // The file was written to between its entry and its content being read.
     if (bytes.error() != store::Error::kConflict) co_return Error(bytes.error());
   }
@@ -143,16 +145,17 @@ Task<store::Result<content::Pieces>> to_pieces(store::Store& store, uint64_t off
     pieces.push_back(std::move(piece));
     co_return std::move(pieces);
   }
+  std::vector<Buffer> runs;
   for (size_t at = 0; at < bytes.size(); at += kChunkBytes) {
     const auto chunk = bytes.substr(at, kChunkBytes);
-    auto ref = co_await store.append(Buffer::copy_of(chunk));
-    if (!ref) co_return ref.error();
-    content::Piece piece;
+    content::Piece& piece = pieces.emplace_back();
     piece.offset = offset + at;
     piece.length = static_cast<uint32_t>(chunk.size());
-    piece.ref = *ref;
-    pieces.push_back(std::move(piece));
+    runs.push_back(Buffer::copy_of(chunk));
   }
+  auto refs = co_await store.append_all(std::move(runs));
+  if (!refs) co_return refs.error();
+  for (size_t i = 0; i < pieces.size(); ++i) pieces[i].ref = (*refs)[i];
   co_return std::move(pieces);
 }
 
@@ -184,10 +187,21 @@ Task<Result<int64_t>> growth(store::Occasion& occasion, Opened& opened, uint64_t
   co_return static_cast<int64_t>(end - length);
 }
 
-Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, store::Hold hold,
+// What the pieces have in extents stays there until the draft that gets them is stored.
+void keep_extents(store::Store& store, const content::Pieces& pieces, DraftLayer& layer) {
+  std::vector<store::Ref> refs;
+  for (const auto& piece : pieces) {
+    if (piece.ref) refs.push_back(*piece.ref);
+  }
+  if (!refs.empty()) layer.kept.push_back(store.keep(std::move(refs)));
+}
+
+Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, ByteRange range,
                                 const Drafts::Change& change) {
   Drafts& drafts = drafts_of(opened);
-  if (drafts.change(occasion, opened, std::move(hold), change)) {
+  auto much = drafts.change(occasion, opened, range, change);
+  if (!much) co_return much.error();
+  if (*much) {
     if (auto settled = co_await drafts.settle(opened.file); !settled) co_return settled.error();
   }
   co_return Result<void>();
@@ -204,15 +218,17 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
   if (bytes.empty()) co_return Result<void>();
   auto grows = co_await growth(occasion, opened, offset + bytes.size());
   if (!grows) co_return grows.error();
-  store::Hold hold = occasion.store().hold();
+  const store::Hold hold = occasion.store().hold();
   auto pieces = co_await to_pieces(occasion.store(), offset, bytes);
   if (!pieces) co_return Error(pieces.error());
   const Drafts::Change change = [&](DraftLayer& layer) {
+    keep_extents(occasion.store(), *pieces, layer);
     for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
     layer.promised += *grows;
     note_write(occasion, opened, layer);
   };
-  co_return co_await change_draft(occasion, opened, std::move(hold), change);
+  const ByteRange range{offset, bytes.size()};
+  co_return co_await change_draft(occasion, opened, range, change);
 }
 
 Task<Result<void>> flush(store::Occasion&, Opened& opened) {
@@ -227,15 +243,15 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
   if (!before) co_return before.error();
   const uint64_t old = before->content.length;
   const uint64_t low = std::min(old, length);
-  if (auto may = check_locks(opened, low, std::max(old, length) - low, true); !may)
-    co_return may.error();
+  const ByteRange range{low, std::max(old, length) - low};
+  if (auto may = check_locks(opened, range.offset, range.length, true); !may) co_return may.error();
   if (auto room = opened.tree.check_room(old, length); !room) co_return room.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.set_length(length);
     if (length > old) layer.promised += static_cast<int64_t>(length - old);
     note_times(occasion, opened, layer);
   };
-  co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
+  co_return co_await change_draft(occasion, opened, range, change);
 }
 
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,
@@ -250,7 +266,8 @@ Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64
     layer.bytes.clear(from, to);
     note_times(occasion, opened, layer);
   };
-  co_return co_await change_draft(occasion, opened, occasion.store().hold(), change);
+  const ByteRange range{from, to - from};
+  co_return co_await change_draft(occasion, opened, range, change);
 }
 
 // --- Ranges ---
@@ -304,7 +321,7 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
     co_return Error(Reason::kTooLarge);
   if (auto may = check_locks(from, source_offset, length, false); !may) co_return may.error();
   if (auto may = check_locks(to, target_offset, length, true); !may) co_return may.error();
-  store::Hold hold = occasion.store().hold();
+  const store::Hold hold = occasion.store().hold();
   const uint64_t end = source_offset + length;
   auto loaded = co_await load_pieces(occasion, from, source_offset, end);
   if (!loaded) co_return loaded.error();
@@ -313,6 +330,7 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
   auto grows = co_await growth(occasion, to, target_end);
   if (!grows) co_return grows.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
+    keep_extents(occasion.store(), loaded->pieces, layer);
     layer.promised += *grows;
     layer.bytes.reach(target_end);
     layer.bytes.clear(target_offset, target_end);
@@ -322,7 +340,8 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
     }
     note_times(occasion, to, layer);
   };
-  co_return co_await change_draft(occasion, to, std::move(hold), change);
+  const ByteRange range{target_offset, length};
+  co_return co_await change_draft(occasion, to, range, change);
 }
 
 }  // namespace kyanite::tree

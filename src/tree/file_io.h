@@ -17,9 +17,13 @@ namespace kyanite::tree {
 
 inline constexpr uint64_t kMaxFileBytes = uint64_t{4} << 40;
 
+struct ReadBytes {
+  std::vector<os::Bytes> pieces;
+  store::Hold hold;  // Until pieces that are parts of files have been read from them.
+};
 // Up to `length` bytes, fewer where the file ends and none behind its end.
-Task<Result<std::vector<os::Bytes>>> read(store::Occasion& occasion, Opened& opened,
-                                          uint64_t offset, uint64_t length);
+Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t offset,
+                             uint64_t length);
 
 // Written once it returns for everybody to see, and durable with the next flush().
 Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t offset,

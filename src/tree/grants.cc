@@ -41,12 +41,15 @@ Grants::Grant* Grants::find(const LeaseName& lease) {
 
 void Grants::begin_break(Grant& grant, Caching kept, Moment now, CacheBreaks& breaks) {
   const Member* live = grant.live();
-  CacheBreak broken{live != nullptr ? live->handle : 0, grant.lease,  grant.held, kept,
-                    must_acknowledge(grant.held),       ++grant.epoch};
+  // A further step of the same break is no new state to the client.
+  if (!grant.breaking) ++grant.epoch;
+  const CacheBreak broken{live != nullptr ? live->handle : 0, grant.lease, grant.held, kept,
+                          must_acknowledge(grant.held),       grant.epoch};
   if (broken.acknowledge) {
     if (!grant.breaking) ++breaking_;
     grant.breaking = true;
     grant.requested = kept;
+    grant.reminders = 0;
     grant.until = after_seconds(now, kBreakSeconds);
   } else {
     end_break(grant);
@@ -70,10 +73,10 @@ Grants::Disturbed Grants::disturb(const Doer& doer, const Rule& rule, Moment now
     const auto effect = rule(grant.kind(), grant.held);
     if (effect.kept == grant.held) continue;
     if (grant.breaking) {
-      // One break at a time; the acknowledgement of this one is followed by the next, and who comes
-      // meanwhile waits for both.
+      // One break at a time; the acknowledgement of this one is followed by the next, and who needs
+      // that waits for both.
       grant.required = grant.required & effect.kept;
-      disturbed.waits = true;
+      if (!grant.requested.within(effect.kept)) disturbed.waits = true;
     } else if (must_acknowledge(grant.held) && grant.live() == nullptr) {
       for (const Member& member : grant.members) disturbed.gone.push_back(member.handle);
       continue;
@@ -115,6 +118,19 @@ kyanite::Result<void, AcknowledgeError> Grants::acknowledge(const LeaseName& lea
   return acknowledge(find(lease), kept, now, breaks);
 }
 
+void Grants::remind(Moment now, CacheBreaks& breaks) {
+  if (breaking_ == 0) return;
+  for (Grant& grant : grants_) {
+    if (!grant.breaking) continue;
+    const auto next = static_cast<int64_t>(grant.reminders + 1) * kReminderSeconds;
+    if (now < after_seconds(grant.until, next - kBreakSeconds)) continue;
+    const Member* live = grant.live();
+    if (live == nullptr) continue;
+    breaks.add(live->holder, {live->handle, grant.lease, grant.held, grant.requested, true,
+                              grant.epoch, ++grant.reminders});
+  }
+}
+
 bool Grants::expire(Moment now) {
   if (breaking_ == 0) return false;
   bool any = false;
@@ -125,6 +141,12 @@ bool Grants::expire(Moment now) {
     any = true;
   }
   return any;
+}
+
+bool Grants::breaking_beside(const Doer& doer) const {
+  return breaking_ != 0 && std::any_of(grants_.begin(), grants_.end(), [&](const Grant& grant) {
+           return grant.breaking && !grant.of(doer);
+         });
 }
 
 // --- Grants ---

@@ -38,6 +38,7 @@ struct CacheBreak {
   concurrency::Caching to;
   bool acknowledge = false;  // It has to say when it has; otherwise it has lost it already.
   uint16_t epoch = 0;
+  size_t reminder = 0;  // How often the client was told before.
 };
 
 // Where a client is reached. Called from any thread, with nothing locked; must not wait.
@@ -93,6 +94,8 @@ class CacheBreaks {
 
 // A client that does not answer has lost what it cached after so long.
 inline constexpr int64_t kBreakSeconds = 35;
+// It is told again after so long: perhaps it did not learn of it.
+inline constexpr int64_t kReminderSeconds = 5;
 
 class Grants {
  public:
@@ -109,6 +112,8 @@ class Grants {
 
   bool empty() const { return grants_.empty(); }
   bool breaking() const { return breaking_ != 0; }
+  // Whether somebody else has not answered yet.
+  bool breaking_beside(const Doer& doer) const;
 
   // Something that leaves to the holders what `rule` says happens to the file. With `only` to the
   // holder of that handle alone.
@@ -129,6 +134,8 @@ class Grants {
   kyanite::Result<void, AcknowledgeError> acknowledge(const LeaseName& lease,
                                                       concurrency::Caching kept, Moment now,
                                                       CacheBreaks& breaks);
+  // Tells those again who were told a while ago and have not answered.
+  void remind(Moment now, CacheBreaks& breaks);
   // Those who did not answer in time have lost everything; whether there were any.
   bool expire(Moment now);
 
@@ -150,6 +157,7 @@ class Grants {
     concurrency::Caching requested;  // What the client was told to keep,
     concurrency::Caching required;   // and what it may keep by all that happened since.
     Moment until;                    // of the break
+    size_t reminders = 0;            // So often was the client told again.
     bool counts_epochs = false;
     uint16_t epoch = 0;
     std::vector<Member> members;

@@ -83,7 +83,7 @@ class HandleTree : public TestTree {
     auto bytes = co_await tree::read(occasion, opened, offset, length);
     if (!bytes) co_return "! " + text_of(bytes.error());
     std::string text;
-    for (const auto& piece : *bytes) text += store::text_of(piece);
+    for (const auto& piece : bytes->pieces) text += store::text_of(piece);
     co_return text;
   }
   std::string read(Opened& opened, uint64_t offset = 0, uint64_t length = UINT64_MAX) {

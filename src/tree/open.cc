@@ -142,9 +142,9 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
     co_return created.error();
   }
   attempted.keep();
-  Opened opened = opened_at(tree, way, created->entry, way.path(), *handle, *access);
+  Opened opened = opened_at(tree, way, *created->entry, way.path(), *handle, *access);
   co_return std::optional<OpenResult>(
-      OpenResult{std::move(opened), OpenAction::kCreated, std::move(created->entry)});
+      OpenResult{std::move(opened), OpenAction::kCreated, std::move(*created->entry)});
 }
 
 Result<void> check_found(const Opening& order, const Entry& entry) {
@@ -193,12 +193,24 @@ OpenAction action_of(Disposition disposition) {
   return empties(disposition) ? OpenAction::kOverwritten : OpenAction::kOpened;
 }
 
+// Who is refused because of an entry is refused if the path still leads to it.
+Try refuse(store::Occasion& occasion, const Tree& tree, const Opening& order, EntryId id,
+           Error why) {
+  auto way = co_await follow(occasion, tree, order.path);
+  if (!way) co_return std::optional<OpenResult>();
+  auto found = co_await find_entry(occasion, tree, *way);
+  if (!found) co_return found.error();
+  if (!*found || (*found)->entry->id != id) co_return std::optional<OpenResult>();
+  co_return why;
+}
+
 Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
                const SeenEntry& found) {
   const Entry& entry = *found.entry;
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   OpenFiles& table = *tree.open_files;
-  if (table.is_delete_pending(tree.key(entry.id))) co_return Error(Refusal::kDeletePending);
+  if (table.is_delete_pending(tree.key(entry.id)))
+    co_return co_await refuse(occasion, tree, order, entry.id, Refusal::kDeletePending);
   auto access = co_await grant(occasion, tree, order, way, &entry);
   if (!access) co_return access.error();
   if (auto passed = check_attributes(order, entry, *access, occasion.now); !passed)
@@ -206,7 +218,7 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
   const std::string path = stored_path(way, entry);
   auto handle = co_await table.open(
       file_open(order, tree, way, entry.id, entry.directory, path, *access, occasion.now));
-  if (!handle) co_return Error(handle.error());
+  if (!handle) co_return co_await refuse(occasion, tree, order, entry.id, handle.error());
   Attempted attempted(table, tree.key(entry.id), *handle);
   // From now on nothing on the way can move. What did so before leads elsewhere.
   auto way_now = co_await follow(occasion, tree, order.path);
@@ -237,9 +249,8 @@ Task<Result<OpenResult>> open_shown(store::Occasion& occasion, const Tree& tree,
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   auto access = co_await grant(occasion, tree, order, way, &entry);
   if (!access) co_return access.error();
-  if (!access->within(concurrency::kReadAccess) || empties(order.disposition) ||
-      order.delete_on_close)
-    co_return Error(Reason::kShownOnly);
+  // Who could write is refused when it does.
+  if (empties(order.disposition) || order.delete_on_close) co_return Error(Reason::kShownOnly);
   co_return OpenResult{opened_at(tree, way, entry, stored_path(way, entry), 0, *access),
                        OpenAction::kOpened, entry};
 }
@@ -268,12 +279,13 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
 }
 
 Task<Result<void>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last) {
-  opened.tree.open_files->drafts().discard(opened.file);
   opened.parent = last.parent();
   opened.folded = folded_name(opened.tree, last.path);
   auto removed =
       co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded, opened.file.id);
+  // A file that cannot be removed has what was written to it.
   if (!removed) co_return removed.error();
+  opened.tree.open_files->drafts().discard(opened.file);
   if (*removed != nullptr && is_watched(opened.tree))
     announce_removed(opened.tree, {last.ancestors, last.path}, **removed);
   co_return Result<void>();
@@ -288,11 +300,15 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
     co_return state;
   }
   OpenFiles& table = *opened.tree.open_files;
-  // Where it is now, for what remains to be done without the handle.
-  if (auto found = co_await find_opened(occasion, opened); !found) {
-    if (found.error() != Error(Refusal::kNoSuchHandle)) co_return found.error();
-  }
+  // Where it is now, for what remains to be done without the handle. That ends here, whatever the
+  // disk says.
+  (void)(co_await find_opened(occasion, opened)).ok();
   const auto last = table.find(opened.handle);
+  const bool wrote = concurrency::kWriteAccess.within(opened.access);
+  // While the handle stands: whoever it has kept out comes after all that was written through it.
+  const bool goes = last && (last->delete_on_close || table.is_delete_pending(opened.file));
+  Result<void> stored;
+  if (wrote && !goes) stored = co_await table.drafts().settle(opened.file);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
@@ -301,10 +317,12 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
     if (!removed) co_return removed.error();
     co_return state;
   }
-  const bool wrote = concurrency::kWriteAccess.within(opened.access);
   if (wrote) {
+    if (!opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
     if (auto settled = co_await table.drafts().settle(opened.file); !settled)
       co_return settled.error();
+    // What was lost is told once.
+    if (!stored && stored.error() == Error(store::Error::kCorrupt)) co_return stored.error();
   }
   if (asked) {
     auto now = co_await state_of(occasion, opened);
@@ -344,6 +362,7 @@ Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, cons
   auto prepared =
       co_await opened.tree.open_files->prepare(opened.handle, concurrency::HandleUse::kMove);
   if (!prepared) co_return Error(prepared.error());
+  bool released = !opened.directory;
   while (true) {
     auto found = co_await find_opened(occasion, opened);
     if (!found) co_return found.error();
@@ -358,6 +377,11 @@ Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, cons
     order.id = opened.file.id;
     auto renamed = co_await rename(occasion, opened.tree, order, retouch);
     if (renamed) co_return Result<void>();
+    // What is open below may be so only because its client keeps it for another time.
+    if (renamed.error() == Error(Refusal::kAccessDenied) && !std::exchange(released, true)) {
+      co_await opened.tree.open_files->release_below(opened.file);
+      continue;
+    }
     // Somebody else moved it first.
     if (renamed.error() != Error(Reason::kNotFound)) co_return renamed.error();
   }

@@ -107,7 +107,7 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline) {
   wait.until = after_seconds(clock_.moment(), kCacheFlushSeconds);
   {
     Shard& mine = shard(key);
-    std::lock_guard lock(mine.mutex);
+    MutexLock lock(mine.mutex);
     if (mine.breaking.contains(key)) {
       mine.files.at(key).waiting.push_back(&wait);
     } else {
@@ -124,7 +124,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::prepare(HandleId handle, HandleU
     Wait wait;
     {
       Aftermath after(*this);
-      std::lock_guard lock(mine.mutex);
+      MutexLock lock(mine.mutex);
       const auto found = mine.handles.find(handle);
       if (found == mine.handles.end()) co_return Refusal::kNoSuchHandle;
       const FileKey key = found->second.file;
@@ -140,7 +140,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::prepare(HandleId handle, HandleU
 
 std::optional<CachingState> OpenFiles::caching(HandleId handle) const {
   const Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return std::nullopt;
   return mine.files.at(found->second.file).grants.of(handle);
@@ -151,7 +151,7 @@ kyanite::Result<void, AcknowledgeError> OpenFiles::acknowledge_in(FileKey key, c
                                                                   Caching kept) {
   Aftermath after(*this);
   Shard& mine = shard(key);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto file = mine.files.find(key);
   if (file == mine.files.end()) return AcknowledgeError::kUnknown;
   auto done = file->second.grants.acknowledge(whose, kept, clock_.moment(), after.breaks);
@@ -185,6 +185,7 @@ void OpenFiles::pass_time(Shard& shard, Moment now, Aftermath& after) {
       if (over) after.wake(wait, false);
       return over;
     });
+    file.grants.remind(now, after.breaks);
     if (!file.grants.expire(now)) continue;
     note_breaks(shard, key);
     wake_all(file, after);
@@ -208,7 +209,7 @@ void OpenFiles::pass_time() {
   const Moment now = clock_.moment();
   for (Shard& each : shards_) {
     Aftermath after(*this);
-    std::lock_guard lock(each.mutex);
+    MutexLock lock(each.mutex);
     pass_time(each, now, after);
   }
 }
@@ -217,7 +218,7 @@ void OpenFiles::pass_time() {
 
 bool OpenFiles::park(HandleId id, int64_t seconds, std::shared_ptr<void> front) {
   Shard& mine = shard(id);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(id);
   if (found == mine.handles.end()) return false;
   Grants& grants = mine.files.at(found->second.file).grants;
@@ -236,7 +237,7 @@ kyanite::Result<OpenFiles::Reclaimed, Refusal> OpenFiles::reclaim(
     HandleId id, const IsIt& is_it, uint64_t session, std::string client,
     std::shared_ptr<CacheHolder> holder) {
   Shard& mine = shard(id);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto parked = mine.parked.find(id);
   if (parked == mine.parked.end()) return Refusal::kNoSuchHandle;
   Handle& handle = mine.handles.at(id);

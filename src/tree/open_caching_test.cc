@@ -80,6 +80,62 @@ TEST_F(Caching, EpochsCountGrantsAndBreaks) {
   EXPECT_EQ(table.caching(first)->epoch, 0x13);
 }
 
+TEST_F(Caching, WhoReplacesWhatIsOnlyReadDoesNotWait) {
+  const HandleId first = must_open(table, wanting("RH", a, '1'));
+  FileOpen replacing = wanting("", b);
+  replacing.replaces = true;
+  EXPECT_TRUE(begin_open(replacing)->result);
+  EXPECT_EQ(a->told(), "RH>-!");
+  EXPECT_TRUE(begin_open(replacing)->result) << "nothing more is to be given up";
+  EXPECT_EQ(a->told(), "");
+  EXPECT_EQ(held(first), "RH") << "until it says so";
+}
+
+TEST_F(Caching, WhoDoesNotAnswerIsReminded) {
+  const HandleId first = must_open(table, wanting("RWH", a, '1'));
+  const auto second = begin_open(wanting("", b));
+  EXPECT_EQ(a->told(), "RWH>RH!");
+  EXPECT_EQ(a->last.reminder, 0u);
+  for (size_t reminder = 1; reminder < kBreakSeconds / kReminderSeconds; ++reminder) {
+    clock.advance_seconds(kReminderSeconds - 1);
+    table.pass_time();
+    EXPECT_EQ(a->told(), "") << reminder;
+    clock.advance_seconds(1);
+    table.pass_time();
+    EXPECT_EQ(a->told(), "RWH>RH!") << reminder;
+    EXPECT_EQ(a->last.reminder, reminder);
+  }
+  EXPECT_FALSE(second->result);
+  clock.advance_seconds(kReminderSeconds);
+  table.pass_time();
+  EXPECT_TRUE(second->result && second->result->ok());
+  EXPECT_EQ(held(first), "-");
+}
+
+TEST_F(Caching, WhatIsOnlyKeptBelowADirectoryIsGivenUpForIt) {
+  constexpr EntryId kDirectory = 70;
+  FileOpen below = wanting("RWH", a, '1');
+  below.ancestors = {kRootId, kDirectory};
+  const HandleId kept = must_open(table, below);
+  FileOpen another = wanting("RH", b, '2');
+  another.ancestors = below.ancestors;
+  another.file.id = kFile + 1;
+  const HandleId used = must_open(table, another);
+  bool done = false;
+  const auto run = [](OpenFiles& files, FileKey directory, bool& out) -> Task<void> {
+    co_await files.release_below(directory);
+    out = true;
+  };
+  detach(run(table, {below.file.share, kDirectory}, done));
+  EXPECT_EQ(a->told(), "RWH>RW!");
+  EXPECT_EQ(b->told(), "RH>R!") << "all are asked at once";
+  ASSERT_TRUE(table.close(kept).ok());
+  EXPECT_FALSE(done);
+  ASSERT_TRUE(table.acknowledge(lease_name('a', '2'), caching("R")).ok());
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(table.find(used)) << "its program uses it";
+}
+
 TEST_F(Caching, AKeyIsOfOneFile) {
   const HandleId first = must_open(table, wanting("RH", a, '1'));
   FileOpen elsewhere = wanting("RH", a, '1');
@@ -151,6 +207,7 @@ TEST_F(Caching, OneBreakFollowsAnother) {
   must_open(table, wanting("RWH", a, '1'));
   const auto reader = begin_open(wanting("", b));
   EXPECT_EQ(a->told(), "RWH>RH!");
+  const uint16_t epoch = a->last.epoch;
   FileOpen replacing = wanting("", b);
   replacing.replaces = true;
   const auto writer = begin_open(replacing);
@@ -158,12 +215,14 @@ TEST_F(Caching, OneBreakFollowsAnother) {
   const LeaseName lease = lease_name('a', '1');
   EXPECT_EQ(table.acknowledge(lease, caching("RWH")).error(), AcknowledgeError::kTooMuch);
   ASSERT_TRUE(table.acknowledge(lease, caching("RH")).ok());
-  EXPECT_TRUE(reader->result) << "has what it waited for";
-  EXPECT_FALSE(writer->result) << "waits until all is over";
+  EXPECT_FALSE(reader->result) << "has what it waited for, but the break is not over";
+  EXPECT_FALSE(writer->result);
   EXPECT_EQ(a->told(), "RH>R!") << "in steps";
   ASSERT_TRUE(table.acknowledge(lease, caching("R")).ok());
   EXPECT_EQ(a->told(), "R>-");
-  EXPECT_TRUE(writer->result);
+  EXPECT_EQ(a->last.epoch, epoch) << "all steps are one break";
+  EXPECT_TRUE(reader->result && reader->result->ok());
+  EXPECT_TRUE(writer->result && writer->result->ok());
   EXPECT_EQ(table.acknowledge(lease, caching("")).error(), AcknowledgeError::kNotBreaking);
 }
 

@@ -35,22 +35,16 @@ OpenFiles::ShardSet OpenFiles::shards_of(store::SpaceId share, const std::vector
 // Several shards at once, in one order for all, so that no two wait for each other.
 class OpenFiles::LockedShards {
  public:
-  LockedShards(OpenFiles& table, ShardSet set) : table_(table), set_(set) {
-    for (ShardSet left = set_; left != 0; left &= left - 1) at(left).mutex.lock();
+  LockedShards(OpenFiles& table, ShardSet set) {
+    locks_.reserve(static_cast<size_t>(std::popcount(set)));
+    for (ShardSet left = set; left != 0; left &= left - 1) {
+      Shard& next = table.shards_[static_cast<size_t>(std::countr_zero(left))];
+      locks_.push_back(std::make_unique<MutexLock>(next.mutex));
+    }
   }
-  ~LockedShards() {
-    for (ShardSet left = set_; left != 0; left &= left - 1) at(left).mutex.unlock();
-  }
-  LockedShards(const LockedShards&) = delete;
-  LockedShards& operator=(const LockedShards&) = delete;
 
  private:
-  Shard& at(ShardSet left) const {
-    return table_.shards_[static_cast<size_t>(std::countr_zero(left))];
-  }
-
-  OpenFiles& table_;
-  const ShardSet set_;
+  std::vector<std::unique_ptr<MutexLock>> locks_;
 };
 
 OpenFiles::File* OpenFiles::find_file(const FileKey& key) {
@@ -77,7 +71,7 @@ void OpenFiles::Admission::leave() {
   std::vector<Wait*> waiting;
   {
     Shard& shard = table.shard(file_);
-    std::lock_guard lock(shard.mutex);
+    MutexLock lock(shard.mutex);
     File& file = shard.files.at(file_);
     file.in_flight.erase(std::find(file.in_flight.begin(), file.in_flight.end(), operation_));
     waiting.swap(file.waiting);
@@ -93,7 +87,7 @@ void OpenFiles::Admission::leave() {
 void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string path) {
   OpenFiles& table = *table_;
   Shard& shard = table.shard(file_);
-  const auto above = [&] {
+  const auto above = [&]() NO_THREAD_SAFETY_ANALYSIS {
     ShardSet set = 0;
     for (const HandleId id : shard.files.at(file_).handles)
       set |= shards_of(file_.share, shard.handles.at(id).ancestors);
@@ -119,6 +113,10 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
     break;
   }
   table.drafts_->moved(file_, ancestors, path);
+}
+
+void OpenFiles::Admission::perhaps_renamed(std::vector<uint64_t> ancestors, std::string path) {
+  table_->drafts_->perhaps_moved(file_, {std::move(ancestors), std::move(path)});
 }
 
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
@@ -147,10 +145,13 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
 }
 
 Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation, bool first) {
-  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
+  // Who deletes the file deletes what was written to it, and may do so because the disk is full.
+  const bool looks =
+      operation != FileOperation::kDeleteFile && operation != FileOperation::kListFiles;
+  if (looks && first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
   Aftermath after(*this);
   Shard& mine = shard(key);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
   return note(mine, key, operation);
 }
@@ -159,7 +160,7 @@ Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, bool 
   if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
   Aftermath after(*this);
   Shard& mine = shard(key);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
   if (after.any()) forget_if_idle(mine, key);
   return {};
@@ -168,7 +169,7 @@ Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, bool 
 Result<OpenFiles::Admission> OpenFiles::admit_directory_rename(FileKey directory) {
   Aftermath after(*this);
   Shard& mine = shard(directory);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto refusal = refuse(mine, directory, FileOperation::kRenameFile, after);
   if (refusal) return Error(*refusal);
   const auto found = mine.files.find(directory);
@@ -209,6 +210,9 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
       return concurrency::Effect{effect.kept & moved.kept, effect.waits || moved.waits};
     };
     if (disturb(mine, request.file, doer, rule, after)) return Obstacle{{}, file, true};
+    // Who opens the content as it is waits for breaks under way, even where it takes nothing away.
+    const bool looks = request.reach == concurrency::OpenReach::kContent && !request.replaces;
+    if (looks && file->grants.breaking_beside(doer)) return Obstacle{{}, file, true};
   }
   File* busy = in_the_way(request);
   if (busy != nullptr) return Obstacle{{}, busy};
@@ -268,7 +272,7 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
 void OpenFiles::cancel_open(FileKey key, uint64_t ticket) {
   Aftermath after(*this);
   Shard& mine = shard(key);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto file = mine.files.find(key);
   if (file == mine.files.end()) return;
   auto& waiting = file->second.waiting;
@@ -282,7 +286,7 @@ void OpenFiles::cancel_open(FileKey key, uint64_t ticket) {
 
 std::optional<Handle> OpenFiles::find(HandleId handle) const {
   const Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return std::nullopt;
   return found->second;
@@ -292,7 +296,7 @@ kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   Shard& mine = shard(handle);
   Closed closed;
   Aftermath after(*this);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   if (found->second.delete_on_close) {
@@ -313,7 +317,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId hand
     Wait wait;
     {
       Aftermath after(*this);
-      std::lock_guard lock(mine.mutex);
+      MutexLock lock(mine.mutex);
       const auto found = mine.handles.find(handle);
       if (found == mine.handles.end()) co_return Refusal::kNoSuchHandle;
       if (!concurrency::kDeleteAccess.within(found->second.mode.access))
@@ -380,7 +384,7 @@ void OpenFiles::uncount(const Handle& handle) {
   for (const uint64_t ancestor : handle.ancestors) {
     const FileKey key{handle.file.share, ancestor};
     Shard& above = shard(key);
-    std::lock_guard lock(above.mutex);
+    MutexLock lock(above.mutex);
     --above.files.at(key).open_below;
     forget_if_idle(above, key);
   }

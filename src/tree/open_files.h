@@ -20,7 +20,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +30,7 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "concurrency/caching.h"
@@ -49,6 +49,8 @@ namespace kyanite::tree {
 inline constexpr size_t kMaxHandlesPerFile = 2000;
 // Locks that wait for others, of one file.
 inline constexpr size_t kMaxWaitingLocks = 1000;
+// Handles below a directory whose clients are asked to give them up when it is moved.
+inline constexpr size_t kMaxReleasedHandles = 16384;
 // Handles that wait for their clients to come back.
 inline constexpr size_t kMaxParkedHandles = 16384;
 // How long a REST operation waits at most for clients to give back what they cache.
@@ -124,7 +126,11 @@ class OpenFiles {
     ~Admission() { leave(); }
 
     // After the commit of a rename: where handles that stayed open are found from now on.
-    void renamed(std::vector<uint64_t> ancestors, std::string path);
+    void renamed(std::vector<uint64_t> ancestors, std::string path) NO_THREAD_SAFETY_ANALYSIS;
+    // After one of which nobody knows whether it happened: what was written is stored in either
+    // place.
+    void perhaps_renamed(std::vector<uint64_t> ancestors,
+                         std::string path) NO_THREAD_SAFETY_ANALYSIS;
 
    private:
     friend class OpenFiles;
@@ -141,6 +147,10 @@ class OpenFiles {
   Drafts& drafts() { return *drafts_; }
   // Nothing is open and nothing is left to be stored.
   bool idle() const { return open_.load(std::memory_order_relaxed) == 0; }
+  // While nothing is open: what to ask silent_since() with, later, whether that is still so and was
+  // all the time.
+  uint64_t silence() const { return idle() ? next_handle_.load() : 0; }
+  bool silent_since(uint64_t silence) const { return silence != 0 && silence == this->silence(); }
 
   // --- REST ---
 
@@ -154,6 +164,8 @@ class OpenFiles {
 
   // The same for readers, who need no admission: they read a snapshot.
   Result<void> admit_reader(FileKey file, concurrency::FileOperation operation, bool first = true);
+  // Whether locks of ranges let somebody without a handle read this one: kLockConflict.
+  Result<void> check_reading(FileKey file, ByteRange range) const;
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.
@@ -203,6 +215,8 @@ class OpenFiles {
   // for a directory below which something is open; kSharingViolation when another handle does not
   // let it be moved.
   Task<Result<Admission>> admit_rename_by(HandleId handle, bool directory);
+  // Clients that keep handles below the directory whose programs have closed them give them up.
+  Task<void> release_below(FileKey directory);
   // Something is put into a directory over SMB, which counts as opening it for that.
   Task<Result<Admission>> admit_entering(FileKey directory);
 
@@ -328,13 +342,14 @@ class OpenFiles {
   static constexpr size_t kShardBits = 6;
   static constexpr size_t kShards = size_t{1} << kShardBits;
   struct alignas(64) Shard {
-    mutable std::mutex mutex;
-    std::unordered_map<FileKey, File, FileKeyHash> files;
+    mutable Mutex mutex;
+    std::unordered_map<FileKey, File, FileKeyHash> files GUARDED_BY(mutex);
     // Marked for deletion. Each has a handle, or an admission in flight that removes it.
-    std::unordered_set<FileKey, FileKeyHash> delete_pending;
-    std::map<HandleId, Handle> handles;                 // Of its files.
-    std::unordered_map<HandleId, Parked> parked;        // of those
-    std::unordered_set<FileKey, FileKeyHash> breaking;  // Files with breaks under way.
+    std::unordered_set<FileKey, FileKeyHash> delete_pending GUARDED_BY(mutex);
+    std::map<HandleId, Handle> handles GUARDED_BY(mutex);           // Of its files.
+    std::unordered_map<HandleId, Parked> parked GUARDED_BY(mutex);  // of those
+    // Files with breaks under way.
+    std::unordered_set<FileKey, FileKeyHash> breaking GUARDED_BY(mutex);
   };
   class Aftermath;
   // A set of shards, one bit each.
@@ -350,54 +365,62 @@ class OpenFiles {
   const Shard& shard(const FileKey& key) const { return shards_[shard_of(key)]; }
   Shard& shard(HandleId handle) { return shards_[shard_of(handle)]; }
   const Shard& shard(HandleId handle) const { return shards_[shard_of(handle)]; }
-  File* find_file(const FileKey& key);
+  File* find_file(const FileKey& key) NO_THREAD_SAFETY_ANALYSIS;
 
   // Those with a Shard are called with its mutex held; those about an open or a handle as a whole
-  // with the mutexes of its file and of the directories above.
+  // with the mutexes of its file and of the directories above (LockedShards), which are told apart
+  // by number: the analysis does not follow that.
   std::optional<Refusal> refuse(Shard& shard, FileKey key, concurrency::FileOperation operation,
-                                Aftermath& after);
+                                Aftermath& after) REQUIRES(shard.mutex);
   // What stands between an open and being granted.
   struct Obstacle {
     std::optional<Refusal> refusal{};
     File* wait_for = nullptr;
     bool cached = false;  // For clients, that is.
   };
-  std::optional<Obstacle> obstacle(const FileOpen& request, Aftermath& after);
+  std::optional<Obstacle> obstacle(const FileOpen& request,
+                                   Aftermath& after) NO_THREAD_SAFETY_ANALYSIS;
   // Has what others cache given up, as the rule says. Whether there is something to wait for.
   bool disturb(Shard& shard, FileKey key, const Grants::Doer& doer, const Grants::Rule& rule,
-               Aftermath& after);
+               Aftermath& after) REQUIRES(shard.mutex);
   // The same of those whose opens are in the way of one that is not compatible with them.
   static Grants::Rule rule_of(concurrency::HandleUse use);
   using CanBeBeside = std::function<bool(const Handle& handle)>;
   std::optional<Refusal> meet(Shard& shard, FileKey key, const Grants::Doer& doer,
-                              const CanBeBeside& can_be_beside, Aftermath& after);
+                              const CanBeBeside& can_be_beside, Aftermath& after)
+      REQUIRES(shard.mutex);
   template <class Whose>
   kyanite::Result<void, AcknowledgeError> acknowledge_in(FileKey key, const Whose& whose,
                                                          concurrency::Caching kept);
-  void note_breaks(Shard& shard, FileKey key);
-  void close_gone(Shard& shard, const std::vector<HandleId>& gone, Aftermath& after);
-  Admission note(Shard& shard, FileKey key, concurrency::FileOperation operation);
+  void note_breaks(Shard& shard, FileKey key) REQUIRES(shard.mutex);
+  void close_gone(Shard& shard, const std::vector<HandleId>& gone, Aftermath& after)
+      REQUIRES(shard.mutex);
+  Admission note(Shard& shard, FileKey key, concurrency::FileOperation operation)
+      REQUIRES(shard.mutex);
   // The file or directory whose operations in flight the open has to wait for; null: none.
-  File* in_the_way(const FileOpen& request);
-  HandleId add(FileOpen request);
-  void grant(Shard& shard, const FileOpen& request, HandleId handle);
+  File* in_the_way(const FileOpen& request) NO_THREAD_SAFETY_ANALYSIS;
+  HandleId add(FileOpen request) NO_THREAD_SAFETY_ANALYSIS;
+  void grant(Shard& shard, const FileOpen& request, HandleId handle) REQUIRES(shard.mutex);
   static void wake_all(File& file, Aftermath& after);
   static void retry_locks(File& file, Aftermath& after);
-  void pass_time(Shard& shard, Moment now, Aftermath& after);
-  void count_below(const Handle& handle, bool opened);
+  void pass_time(Shard& shard, Moment now, Aftermath& after) REQUIRES(shard.mutex);
+  void count_below(const Handle& handle, bool opened) NO_THREAD_SAFETY_ANALYSIS;
   static kyanite::Result<void, Refusal> add_locks(File& file, HandleId holder,
                                                   std::span<const RangeLock> locks);
   // The file that a handle may lock ranges of.
-  kyanite::Result<File*, Refusal> lockable(Shard& shard, HandleId handle, Aftermath& after);
+  kyanite::Result<File*, Refusal> lockable(Shard& shard, HandleId handle, Aftermath& after)
+      REQUIRES(shard.mutex);
   // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
   // does once it has let go of the shard (uncount).
-  Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after);
+  Handle remove(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after)
+      REQUIRES(shard.mutex);
   // The same by force: a mark for deletion ends with the last handle.
-  void remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after);
+  void remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after)
+      REQUIRES(shard.mutex);
   void uncount(const Handle& handle);
-  void mark(Shard& shard, FileKey key);
-  void unmark(Shard& shard, FileKey key);
-  static void forget_if_idle(Shard& shard, FileKey key);
+  void mark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
+  void unmark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
+  static void forget_if_idle(Shard& shard, FileKey key) REQUIRES(shard.mutex);
   // Closes by force the handles of one shard that are `meant`.
   template <class Meant>
   size_t force_close_in(Shard& shard, Meant meant);

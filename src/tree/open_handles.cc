@@ -11,7 +11,7 @@ std::unordered_set<uint64_t> OpenFiles::delete_pending(store::SpaceId share) con
   std::unordered_set<uint64_t> pending;
   if (marked_.load() == 0) return pending;
   for (const Shard& each : shards_) {
-    std::lock_guard lock(each.mutex);
+    MutexLock lock(each.mutex);
     for (const FileKey& key : each.delete_pending) {
       if (key.share == share) pending.insert(key.id);
     }
@@ -46,7 +46,7 @@ std::vector<Handle> OpenFiles::list(FileKey file, bool recursive, HandleId after
   if (most == 0) return listed;
   const Shard& own = shard(file);
   {
-    std::lock_guard lock(own.mutex);
+    MutexLock lock(own.mutex);
     const auto found = own.files.find(file);
     if (found == own.files.end()) return listed;
     if (!recursive || found->second.open_below == 0) {
@@ -61,7 +61,7 @@ std::vector<Handle> OpenFiles::list(FileKey file, bool recursive, HandleId after
   for (const Shard& each : shards_) {
     std::vector<Handle> more;
     {
-      std::lock_guard lock(each.mutex);
+      MutexLock lock(each.mutex);
       for (auto handle = each.handles.upper_bound(after);
            handle != each.handles.end() && more.size() < most; ++handle) {
         if (listed.size() == most && handle->first > listed.back().id) break;
@@ -84,7 +84,7 @@ void OpenFiles::remove_by_force(Shard& shard, std::map<HandleId, Handle>::iterat
 bool OpenFiles::force_close(FileKey file, bool recursive, HandleId handle) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end() || !is_at(found->second, file, recursive)) return false;
   remove_by_force(mine, found, after);
@@ -95,7 +95,7 @@ template <class Meant>
 size_t OpenFiles::force_close_in(Shard& shard, Meant meant) {
   size_t closed = 0;
   Aftermath after(*this);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(shard.mutex);
   for (auto next = shard.handles.begin(); next != shard.handles.end();) {
     const auto handle = next++;
     if (!meant(handle->second)) continue;

@@ -1,5 +1,6 @@
 // Moving files and directories through their handles: see tree/open_files.h.
 #include <algorithm>
+#include <unordered_set>
 
 #include "tree/aftermath.h"
 #include "tree/open_files.h"
@@ -13,7 +14,7 @@ Task<Result<OpenFiles::Admission>> OpenFiles::admit_rename_by(HandleId handle, b
   while (true) {
     Wait wait;
     {
-      std::lock_guard lock(mine.mutex);
+      MutexLock lock(mine.mutex);
       const auto own = mine.handles.find(handle);
       if (own == mine.handles.end()) co_return Error(Refusal::kNoSuchHandle);
       if (!concurrency::kDeleteAccess.within(own->second.mode.access))
@@ -36,9 +37,35 @@ Task<Result<OpenFiles::Admission>> OpenFiles::admit_rename_by(HandleId handle, b
   }
 }
 
+Task<void> OpenFiles::release_below(FileKey directory) {
+  std::unordered_set<FileKey, FileKeyHash> files;
+  for (const Handle& handle : list(directory, true, 0, kMaxReleasedHandles)) {
+    if (handle.file != directory) files.insert(handle.file);
+  }
+  const auto asked = [&](FileKey key, Wait* wait) {
+    Aftermath after(*this);
+    Shard& mine = shard(key);
+    MutexLock lock(mine.mutex);
+    const auto found = mine.files.find(key);
+    if (found == mine.files.end()) return false;
+    if (!disturb(mine, key, {}, rule_of(concurrency::HandleUse::kMove), after)) return false;
+    if (wait != nullptr) found->second.waiting.push_back(wait);
+    return true;
+  };
+  // All are asked before any is waited for.
+  std::erase_if(files, [&](FileKey key) { return !asked(key, nullptr); });
+  for (const FileKey& key : files) {
+    while (true) {
+      Wait wait;
+      if (!asked(key, &wait)) break;
+      co_await wait.turn;
+    }
+  }
+}
+
 Task<Result<OpenFiles::Admission>> OpenFiles::admit_entering(FileKey directory) {
   Shard& mine = shard(directory);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   if (mine.delete_pending.contains(directory)) co_return Error(Refusal::kDeletePending);
   const concurrency::Open entering{concurrency::kWriteAccess,
                                    concurrency::kReadAccess | concurrency::kWriteAccess};
@@ -54,7 +81,7 @@ Task<Result<OpenFiles::Admission>> OpenFiles::admit_entering(FileKey directory) 
 bool OpenFiles::is_delete_pending(FileKey file) const {
   if (marked_.load(std::memory_order_relaxed) == 0) return false;
   const Shard& mine = shard(file);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   return mine.delete_pending.contains(file);
 }
 
@@ -63,7 +90,7 @@ Task<void> OpenFiles::wait_for_rename(FileKey key) {
   while (true) {
     Wait wait;
     {
-      std::lock_guard lock(mine.mutex);
+      MutexLock lock(mine.mutex);
       const auto found = mine.files.find(key);
       if (found == mine.files.end()) co_return;
       File& file = found->second;

@@ -222,7 +222,11 @@ TEST_F(Opens, WhatASnapshotShowsIsReadAndNothingElse) {
   EXPECT_EQ(files_.read(then), "then");
   EXPECT_EQ(files_.write(then, 0, "x"), text_of(Error(Reason::kShownOnly)));
   EXPECT_EQ(files_.close(then), "ok");
-  order.access = "W";
+  order.access = "RW";
+  then = files_.open("file", order);
+  EXPECT_EQ(files_.write(then, 0, "x"), text_of(Error(Reason::kShownOnly)));
+  EXPECT_EQ(files_.close(then), "ok");
+  order.disposition = Disposition::kOverwrite;
   EXPECT_EQ(files_.says("file", order), text_of(Error(Reason::kShownOnly)));
   order.disposition = Disposition::kCreate;
   EXPECT_EQ(files_.says("new", order), text_of(Error(Reason::kShownOnly)));

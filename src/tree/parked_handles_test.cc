@@ -46,6 +46,8 @@ TEST_F(ParkedHandles, ComeBack) {
   clock.advance_seconds(2);
   table.pass_time();
   EXPECT_TRUE(table.find(handle));
+  EXPECT_TRUE(table.close(handle).ok());
+  EXPECT_TRUE(other->result) << "there is nobody to wait for any more";
 }
 
 TEST_F(ParkedHandles, AreClosedAtTheirTime) {

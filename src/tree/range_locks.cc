@@ -57,7 +57,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
     Wait wait;
     {
       Aftermath after(*this);
-      std::lock_guard lock(mine.mutex);
+      MutexLock lock(mine.mutex);
       auto file = lockable(mine, handle, after);
       if (!file) co_return file.error();
       if (!is_written((*file)->in_flight)) co_return add_locks(**file, handle, locks);
@@ -76,7 +76,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
     bool queued = false;
     {
       Aftermath after(*this);
-      std::lock_guard locked(mine.mutex);
+      MutexLock locked(mine.mutex);
       auto file = lockable(mine, handle, after);
       if (!file) co_return file.error();
       if (is_written((*file)->in_flight)) {
@@ -98,7 +98,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
 void OpenFiles::cancel_lock(HandleId handle, uint64_t ticket) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return;
   std::erase_if(mine.files.at(found->second.file).lock_waits, [&](LockWait* wait) {
@@ -135,7 +135,7 @@ kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
 kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange range) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   File& file = mine.files.at(found->second.file);
@@ -149,10 +149,23 @@ kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange rang
   return {};
 }
 
+Result<void> OpenFiles::check_reading(FileKey key, ByteRange range) const {
+  if (idle() || range.length == 0) return {};
+  const Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.files.find(key);
+  if (found == mine.files.end()) return {};
+  for (const HeldLock& held : found->second.locks) {
+    if (held.lock.exclusive && overlap(held.lock.range, range))
+      return Error(Refusal::kLockConflict);
+  }
+  return {};
+}
+
 kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange range, bool write) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
-  std::lock_guard lock(mine.mutex);
+  MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   if (range.length == 0) return {};

@@ -1,5 +1,6 @@
 #include "tree/rename.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -172,14 +173,16 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
-    co_return Changed{std::move(entry), ends->to_way.parent()};
+    co_return Changed{std::make_unique<Entry>(std::move(entry)), ends->to_way.parent()};
   };
   auto renamed = co_await store::transact(occasion, decide);
   if (renamed) {
     admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
     if (is_watched(tree))
       announce_moved(tree, place_at(ends->from_way, *ends->source->entry),
-                     place_at(ends->to_way, renamed->entry), renamed->entry);
+                     place_at(ends->to_way, *renamed->entry), *renamed->entry);
+  } else if (renamed.error() == Error(store::Error::kUnknown)) {
+    admissions.source.perhaps_renamed(ends->to_way.ancestors(), ends->to_way.path());
   }
   co_return std::move(renamed);
 }

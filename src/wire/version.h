@@ -44,7 +44,14 @@ inline constexpr Version kBlobTags{20191212};
 inline constexpr Version kRehydratePriority{20191212};
 inline constexpr Version kHierarchicalNamespaceTold{20190707};
 inline constexpr Version kVersionLevelImmutability{20200612};
+inline constexpr Version kPathTimesInLists{20200210};
+inline constexpr Version kOwnersOfBlobs{20200612};
+inline constexpr Version kResourceTypes{20201002};
+inline constexpr Version kResourceTypesInLists{20210212};
 inline constexpr Version kEncodedNamesInLists{20210212};
+inline constexpr Version kEncryptionContextInLists{20221102};
+inline constexpr Version kAclsOfBlobs{20231103};
 inline constexpr Version kLargeAppendBlocks{20221102};
+inline constexpr Version kPaginatedDeletes{20230803};
 
 }  // namespace kyanite::wire

@@ -17,8 +17,8 @@
 #include "auth/sas_string.h"
 #include "auth/shared_key.h"
 #include "base/executor.h"
-#include "blob/service.h"
 #include "blob/website.h"
+#include "datalake/service.h"
 #include "file/service.h"
 #include "front/front.h"
 #include "fuzz/story_reply.h"
@@ -191,7 +191,7 @@ class World {
   RequestLog log_{false};
   std::vector<Answer> answers_;
   std::array<Hosted, 5> hosted_{
-      Hosted('b', 10000, std::make_unique<blob::BlobService>(), *this),
+      Hosted('b', 10000, std::make_unique<datalake::LakeService>(), *this),
       Hosted('q', 10001, std::make_unique<queue::QueueService>(), *this),
       Hosted('t', 10002, std::make_unique<table::TableService>(), *this),
       Hosted('f', 10004, std::make_unique<file::FileService>(), *this),

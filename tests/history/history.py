@@ -20,10 +20,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 
 import harness
 import blobs
+import drives
 import fault_library
 import files
 import leases
 import queues
+import smb_client
 import tables
 import tags
 from checker import Undecided, check
@@ -31,7 +33,7 @@ from client import Connection, Gate
 from explain import explain
 from record import Clock, Operation, Recorder, Unexpected
 
-KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files, tags)}
+KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files, tags, drives)}
 SERVICES = ("Blob", "Queue", "Table", "File")
 PROCESSES = 4
 CLIENTS = 6
@@ -45,6 +47,7 @@ class Settings:
     """What a round needs to know; goes to other processes."""
 
     urls: dict  # By service.
+    smb_port: int | None
     place: str  # Container, table and share.
     clock: Clock
     seed: int
@@ -95,6 +98,9 @@ class Verdict:
 
 
 def connect(settings, service):
+    if service == "Drive":
+        return smb_client.Ends(connect(settings, "File"), smb_client.SmbConnection(
+            "127.0.0.1", settings.smb_port, harness.ACCOUNT, harness.KEY, settings.place))
     return Connection.to(settings.urls[service], harness.ACCOUNT, harness.KEY, table=service == "Table",
                          gate=Gate(now=settings.clock.date_s))
 
@@ -209,13 +215,15 @@ def run_with_server(arguments, seed):
     kinds = arguments.only or list(KINDS)
     place = f"history{time.time_ns()}"
     if arguments.at:
-        return run(Settings(dict(zip(SERVICES, arguments.at)), place, Clock(), seed, kinds, HANG_UPS), arguments.minutes * 60)
+        kinds = [kind for kind in kinds if KINDS[kind].SERVICE != "Drive"]
+        return run(Settings(dict(zip(SERVICES, arguments.at)), None, place, Clock(), seed, kinds, HANG_UPS), arguments.minutes * 60)
     with tempfile.TemporaryDirectory() as scratch:
         clock, environment = hurry(pathlib.Path(scratch))
         server = start_server(arguments, environment)
         try:
             urls = {service: server.url(service) for service in SERVICES}
-            return run(Settings(urls, place, clock, seed, kinds, HANG_UPS), arguments.minutes * 60)
+            port = smb_client.port_of(server)
+            return run(Settings(urls, port, place, clock, seed, kinds, HANG_UPS), arguments.minutes * 60)
         finally:
             server.stop()
 

@@ -65,12 +65,37 @@ class Clock:
 class Recorder:
     """Sends requests and writes down what becomes of them."""
 
+    BUSY = ("INSUFFICIENT_RESOURCES",)  # Statuses of SMB after which nothing has changed,
+    UNKNOWN = ("IO_TIMEOUT",)  # and those after which nobody knows.
+
     LONGEST_WAIT_S = 0.004  # Of a client that hangs up, by the true time.
 
     def __init__(self, clock, hang_ups):
         self.clock = clock
         self.operations = []
         self._hang_ups = hang_ups  # How many of a hundred requests are abandoned by their client.
+
+    def begin(self, client, request):
+        operation = Operation(client.number, self.clock.now_us(), None, request)
+        self.operations.append(operation)
+        return operation
+
+    def end(self, operation, outcome):
+        operation.end, operation.outcome = self.clock.now_us(), outcome
+
+    async def exchange(self, client, request, sending, understand):
+        """A request of SMB, whose reply is waited for: `sending` is the coroutine of it, `understand(reply)` gives the outcome. The
+        reply."""
+        operation = self.begin(client, request)
+        try:
+            reply = await sending
+        except Disconnected as error:
+            raise Unexpected(f"{request}: {error}") from error
+        if reply.status in self.BUSY:
+            self.operations.remove(operation)
+        elif reply.status not in self.UNKNOWN:
+            self.end(operation, understand(reply))
+        return reply
 
     async def request(self, client, request, understand, method, path, query=None, headers=None, body=b""):
         """`understand(reply)` gives outcome and made. The operation as it was written down; None when nobody knows what became

@@ -287,28 +287,3 @@ test('permissions that a service does not have are refused in policies', async (
     for (const letters of [unknown, 'rz', 'R']) assert.deepEqual(await set(letters), [400, 'InvalidXmlDocument'], `${service_name} ${letters}`);
   }
 });
-
-test('Data Lake is answered by name', async () => {
-  const container = await tree();
-  const box = container.containerName;
-  const calls = [
-    ['GET', `/${ACCOUNT}/?resource=account`, {}, 'Filesystem - List'],
-    ['PUT', `/${ACCOUNT}/newfs?resource=filesystem`, {}, 'Filesystem - Create'],
-    ['DELETE', `/${ACCOUNT}/${box}?resource=filesystem`, {}, 'Filesystem - Delete'],
-    ['GET', `/${ACCOUNT}/${box}?resource=filesystem&recursive=true`, {}, 'Path - List'],
-    ['PUT', `/${ACCOUNT}/${box}/dir/a?resource=file`, {}, 'Path - Create'],
-    ['PUT', `/${ACCOUNT}/${box}/moved?mode=legacy`, { 'x-ms-rename-source': `/${box}/dir/a` }, 'Path - Rename'],
-    ['PATCH', `/${ACCOUNT}/${box}/dir/a?action=append&position=0`, {}, 'Path - Update'],
-    ['POST', `/${ACCOUNT}/${box}/dir/a`, { 'x-ms-lease-action': 'acquire' }, 'Path - Lease'],
-    ['DELETE', `/${ACCOUNT}/${box}/dir/a?recursive=true`, {}, 'Path - Delete'],
-  ];
-  for (const [method, path, headers, name] of calls) {
-    const reply = await request(server, method, path, { headers });
-    assert.deepEqual(outcome(reply), [501, 'NotImplemented'], `${method} ${path}: ${reply.text}`);
-    assert.ok(reply.text.includes(name), reply.text);
-  }
-  assert.equal((await request(server, 'HEAD', `/${ACCOUNT}/${box}/dir/a?action=getAccessControl`)).status, 501);
-  assert.deepEqual(await namesOf(container.listBlobsFlat({ prefix: 'dir/' })), ['dir/a', 'dir/sub/b']);
-  assert.equal((await request(server, 'PUT', `/${ACCOUNT}/newfs?resource=filesystem`, { sign: false })).status, 404);
-  assert.ok(!(await namesOf(service.listContainers())).includes('newfs'));
-});

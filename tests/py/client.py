@@ -54,9 +54,18 @@ class Gate:
 
     def look_at(self, reply, parts=b""):
         """Raises Disconnected where the reply, or one to a part of a batch, is such an error."""
-        if self.faulty and (reply.status >= 500 or b"HTTP/1.1 50" in parts):
+        if reply.status >= 500 or b"HTTP/1.1 50" in parts:
+            self._failed(f"{reply.status} {reply.code}")
+
+    def look_at_status(self, status, failures):
+        """The same for a status of SMB, where `failures` are such errors."""
+        if status in failures:
+            self._failed(status)
+
+    def _failed(self, why):
+        if self.faulty:
             self.unavailable += 1
-            raise Disconnected(f"{reply.status} {reply.code}")
+            raise Disconnected(why)
 
 
 @dataclasses.dataclass

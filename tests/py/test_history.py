@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "history"))
 
 import blobs
 import checker
+import drives
 import explain
 import fault_library
 import files
@@ -476,6 +477,100 @@ class MessageSearch(SearchCase):
         self.assert_no_order(self.take(0, 1, "r1", 1))
 
 
+class DriveSearch(SearchCase):
+    kind = drives
+
+    @staticmethod
+    def smb(call, end, do, handle, *status, **more):
+        return call, end, {"do": do, "handle": handle, **more}, (status or ("SUCCESS",)) if end is not None else None, None
+
+    @classmethod
+    def open(cls, call, end, handle, access="RWD", share="RWD", status="SUCCESS", file=0, makes=True, deletes=False):
+        return cls.smb(call, end, "open", handle, status, access=access, share=share, file=file, makes=makes, deletes=deletes)
+
+    @classmethod
+    def lock(cls, call, end, handle, status="SUCCESS", exclusive=True, waits=False):
+        return cls.smb(call, end, "lock", handle, status, half=0, exclusive=exclusive, waits=waits)
+
+    @classmethod
+    def unlock(cls, call, end, handle):
+        return cls.smb(call, end, "unlock", handle, half=0)
+
+    @classmethod
+    def write(cls, call, end, handle, value, status="SUCCESS"):
+        return cls.smb(call, end, "write", handle, status, value=value)
+
+    @classmethod
+    def read(cls, call, end, handle, value):
+        return cls.smb(call, end, "read", handle, "SUCCESS", value)
+
+    @staticmethod
+    def rest(call, end, do, *outcome, **more):
+        return call, end, {"do": do, "file": 0, **more}, outcome, None
+
+    def test_share_modes(self):
+        keeper = self.open(0, 1, "x", "R", "R")
+        self.assert_order(keeper, self.open(2, 3, "y", "R", "RWD"), self.open(2, 3, "z", "RW", "RWD", "SHARING_VIOLATION"))
+        self.assert_no_order(keeper, self.open(2, 3, "z", "RW", "RWD"))
+        self.assert_no_order(keeper, self.open(2, 3, "z", "R", "RWD", "SHARING_VIOLATION"))
+        self.assert_order(keeper, self.open(2, 9, "z", "RW", "RWD"), self.smb(3, 4, "close", "x"))
+        self.assert_no_order(keeper, self.open(2, 3, "z", "RW", "RWD"), self.smb(4, 5, "close", "x"))
+
+    def test_rest_beside_opens(self):
+        keeper = self.open(0, 1, "x", "R", "R")
+        self.assert_order(keeper, self.rest(2, 3, "get", 200, drives.EMPTY), self.rest(2, 3, "delete", 409, "SharingViolation"))
+        self.assert_no_order(keeper, self.rest(2, 3, "delete", 202))
+        self.assert_order(keeper, self.rest(2, 9, "delete", 202), self.smb(3, 4, "close", "x"))
+        self.assert_no_order(keeper, self.rest(2, 3, "put", 201, value="v"))
+        self.assert_no_order(self.open(0, 1, "x", "R"), self.rest(2, 3, "get", 409, "SharingViolation"))
+
+    def test_leases_of_rest(self):
+        made = self.open(0, 1, "x"), self.smb(2, 3, "close", "x")
+        acquired = self.rest(4, 5, "acquire", 201, id="l")
+        self.assert_order(*made, acquired, self.open(6, 7, "y", "RW", status="SHARING_VIOLATION"), self.open(6, 7, "z", "R"))
+        self.assert_no_order(*made, acquired, self.open(6, 7, "y", "RW"))
+        self.assert_no_order(self.open(0, 1, "x"), acquired)
+
+    def test_locks(self):
+        opens = self.open(0, 1, "x"), self.open(0, 1, "y")
+        self.assert_order(*opens, self.lock(2, 3, "x"), self.lock(4, 5, "y", "LOCK_NOT_GRANTED"))
+        self.assert_no_order(*opens, self.lock(2, 3, "x"), self.lock(4, 5, "y"))
+        self.assert_no_order(*opens, self.lock(2, 3, "y", "LOCK_NOT_GRANTED"))
+        self.assert_order(*opens, self.lock(2, 3, "x"), self.lock(4, 9, "y", waits=True), self.unlock(6, 7, "x"))
+        self.assert_no_order(*opens, self.lock(2, 3, "x"), self.lock(4, 5, "y", waits=True), self.unlock(6, 7, "x"))
+        self.assert_order(*opens, self.lock(2, 3, "x"), self.lock(4, 9, "y", "CANCELLED", waits=True))
+        self.assert_order(*opens, self.lock(2, 3, "x", exclusive=False), self.lock(4, 5, "y", exclusive=False))
+
+    def test_writes_under_a_lock(self):
+        begun = self.open(0, 1, "x"), self.open(0, 1, "y"), self.lock(2, 3, "x")
+        self.assert_no_order(*begun, self.write(4, 5, "y", "v"))
+        self.assert_order(*begun, self.write(4, 5, "x", "v"), self.write(4, 5, "y", "w", "FILE_LOCK_CONFLICT"))
+        late = self.open(0, 1, "x"), self.open(0, 1, "y"), self.write(2, 9, "y", "w"), self.lock(3, 4, "x")
+        self.assert_order(*late, self.read(5, 6, "x", "w"))
+        self.assert_no_order(*late, self.read(5, 6, "x", drives.EMPTY), self.read(7, 8, "x", "w"))
+        self.assert_no_order(*begun, self.rest(4, 5, "put", 201, value="v"))
+
+    def test_deletion(self):
+        opens = self.open(0, 1, "x"), self.open(0, 1, "y")
+        marked = self.smb(2, 3, "mark", "x", marked=True)
+        self.assert_order(*opens, marked, self.rest(4, 5, "get", 409, "SMBDeletePending"),
+                          self.open(4, 5, "z", status="DELETE_PENDING"), self.smb(6, 7, "close", "x"),
+                          self.rest(8, 9, "get", 409, "SMBDeletePending"), self.smb(10, 11, "close", "y"),
+                          self.rest(12, 13, "get", 404, "ResourceNotFound"))
+        self.assert_no_order(*opens, marked, self.smb(6, 7, "close", "x"), self.rest(8, 9, "get", 404, "ResourceNotFound"))
+        self.assert_no_order(*opens, marked, self.rest(4, 5, "get", 200, drives.EMPTY))
+        self.assert_order(self.open(0, 1, "x", deletes=True), self.smb(2, 3, "drop", "x"), self.rest(4, 5, "get", 404, "ResourceNotFound"))
+
+    def test_renames(self):
+        made = self.open(0, 1, "x"), self.write(2, 3, "x", "v")
+        moved = self.smb(4, 5, "rename", "x", to=1, replace=False)
+        self.assert_order(*made, moved, self.rest(6, 7, "get", 404, "ResourceNotFound"), self.read(6, 7, "x", "v"))
+        self.assert_no_order(*made, moved, self.rest(6, 7, "get", 200, "v"))
+        self.assert_no_order(*made, self.open(0, 1, "y", share="RW"), moved)
+        self.assert_no_order(*made, self.open(0, 1, "b", file=1), moved)
+        self.assert_order(*made, self.open(0, 1, "b", file=1), self.smb(4, 5, "rename", "x", "ACCESS_DENIED", to=1, replace=True))
+
+
 class Runs(unittest.TestCase):
     def run_history(self, *arguments):
         command = [sys.executable, str(ROOT / "tests" / "history" / "history.py"), *arguments]
@@ -503,7 +598,8 @@ class Runs(unittest.TestCase):
         faults = (("guard", "blob"), ("guard", "lease"), ("guard", "partition"), ("guard", "message"), ("torn", "partition"),
                   ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
                   ("receipt", "message"), ("visibility", "message"), ("guard", "file"), ("torn", "file"), ("stale", "file"),
-                  ("snapshot", "file"), ("lease", "file"), ("guard", "tags"), ("stale", "tags"))
+                  ("snapshot", "file"), ("lease", "file"), ("guard", "tags"), ("stale", "tags"),
+                  ("sharing", "drive"), ("beside", "drive"), ("ranges", "drive"), ("lease", "drive"), ("torn", "drive"))
         self.assert_found(*faults)
 
     @unittest.skipUnless(fault_library.LIBRARY.exists(), "without the fault library no lease runs out within a history")

@@ -11,6 +11,8 @@ SERVICES = ("blob", "queue", "table", "file")
 # Not those of Data Lake Storage, which has rows only to be refused by name.
 ROW = re.compile(r'\{\s*"(?!Data Lake: )[^"]+",\s*"([^"]+)",\s*"(PUT|POST|DELETE|PATCH|MERGE)",')
 COUNT = re.compile(r'^kyanite_requests_total\{service="(\w+)",operation="([^"]+)",status="2xx"\}', re.MULTILINE)
+SMB_COUNT = re.compile(r'^kyanite_smb_requests_total\{command="(\w+)",outcome="done"\} [1-9]', re.MULTILINE)
+SMB_WRITES = ("CREATE", "CLOSE", "FLUSH", "WRITE", "IOCTL", "SET_INFO")
 
 # By service and name: why no client does it.
 LEFT_OUT = {
@@ -29,7 +31,7 @@ LEFT_OUT = {
 
 def writes():
     """Every operation that may write, by service and name."""
-    return {(service, name) for service in SERVICES
+    return {("smb", command) for command in SMB_WRITES} | {(service, name) for service in SERVICES
             for name, _ in ROW.findall((harness.ROOT / "src" / service / "operations.cc").read_text())}
 
 
@@ -37,11 +39,16 @@ class Coverage:
     def __init__(self):
         self._done = set()
 
-    async def gather(self, server):
+    @staticmethod
+    async def metrics(server):
         def fetch():
             with urllib.request.urlopen(f"{server.admin_url}/metrics", timeout=10) as reply:
                 return reply.read().decode()
-        self._done |= set(COUNT.findall(await asyncio.to_thread(fetch)))
+        return await asyncio.to_thread(fetch)
+
+    async def gather(self, server):
+        text = await self.metrics(server)
+        self._done |= set(COUNT.findall(text)) | {("smb", command) for command in SMB_COUNT.findall(text)}
 
     def missing(self):
         return sorted(writes() - LEFT_OUT.keys() - self._done)

@@ -4,6 +4,7 @@ import collections
 import json
 
 import boxes
+import drives
 import fetched
 import files
 import formers
@@ -20,7 +21,8 @@ from workload import CONTAINER, KINDS
 
 CLIENTS = 32
 BLOBS_EACH = 6
-SERVICES = ("Blob", "Queue", "Table", "File")
+DRIVES = 12
+SERVICES = ("Blob", "Queue", "Table", "File")  # "Drive" besides is the File service over SMB and REST at once.
 PLAIN, VERSIONED, KEPT = harness.ACCOUNT, "versioned", "kept"
 SETTINGS = {
     PLAIN: {"blobImmutability": True, "containerRetentionDays": 7, "shareRetentionDays": 7},
@@ -39,6 +41,7 @@ def configuration():
 
 class Crew:
     def __init__(self, report):
+        self.promises = drives.Promises()
         self.owned = [[Blob(f"client{c:02}-{KINDS[b % len(KINDS)]}-{b}", KINDS[b % len(KINDS)]) for b in range(BLOBS_EACH)]
                       for c in range(CLIENTS)]
         self.counter, self.log = Counter(), Log()
@@ -59,6 +62,7 @@ class Crew:
             *self._several(6, "Table", PLAIN, lambda n: TableClient(n, report)),
             *self._several(6, "Queue", PLAIN, lambda n: QueueClient(n, report)),
             *(Member("File", PLAIN, client) for client in self.files),
+            *self._several(DRIVES, "Drive", PLAIN, lambda n: drives.DriveClient(n, report, self.promises)),
             *(Member(service, PLAIN, ServiceProperties(f"properties of {service}", report)) for service in SERVICES),
         ]
 

@@ -1,5 +1,5 @@
-"""Crowds: thousands of connections that do nothing, send a byte now and then, or hardly read, while others work. The work goes
-on, every promise is kept, and memory stays within bounds."""
+"""Crowds: thousands of connections that do nothing, send a byte now and then, or hardly read, over HTTP and SMB, while others work.
+The work goes on, every promise is kept, and memory stays within bounds."""
 
 import asyncio
 import os
@@ -9,6 +9,7 @@ import socket
 import urllib.parse
 
 import harness
+import smb_client
 from mode import Mode
 from owner import expect
 
@@ -18,7 +19,13 @@ MIB = 1 << 20
 WORK_MIB, EACH_KIB = 100, 16
 BIG = "/torture-crowd/big"
 BIG_BYTES = 8 * MIB
+DRIVE = "torture-crowd"
 REPLIES = 400
+# One in so many is logged on over SMB and has a file open. Half of these ask for it over and over and hardly read.
+DRIVES_IN = 50
+BIG_READS = 4
+# What replies that nobody reads may take: of one connection of SMB, and of a peer.
+UNREAD_DRIVE_MIB, UNREAD_OF_PEER_MIB = 40, 160
 
 
 class Crowd(Mode):
@@ -32,13 +39,31 @@ class Crowd(Mode):
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
         self.connections = min(connections, wanted - SPARE)
         self.work_mib = WORK_MIB
-        self._crowd = []
+        self._crowd, self._drives, self._unread = [], [], []
 
     async def prepare(self):
         await super().prepare()
         connection = self.run.connect()
         await expect(connection, 201, "PUT", "/torture-crowd", {"restype": "container"}, {"x-ms-blob-public-access": "blob"})
         await expect(connection, 201, "PUT", BIG, headers={"x-ms-blob-type": "BlockBlob"}, body=os.urandom(BIG_BYTES))
+        await expect(self.run.connect("File"), 201, "PUT", f"/{DRIVE}", {"restype": "share"})
+        drive = self._drive()
+        opened = await drive.create("big", disposition=smb_client.CREATE_NEW)
+        await drive.write(opened.file, 0, os.urandom(BIG_BYTES))
+        await drive.close_file(opened.file)
+        drive.close()
+
+    def _drive(self):
+        return smb_client.SmbConnection("127.0.0.1", smb_client.port_of(self.run.server), harness.ACCOUNT, harness.KEY, DRIVE)
+
+    async def gather_drives(self):
+        for number in range(-(-self.connections // DRIVES_IN)):
+            drive = self._drive()
+            self._drives.append(drive)
+            opened = await drive.create("big", access=smb_client.READ_DATA)
+            if number % 2:
+                self._unread.append(await drive.ask_and_hardly_read(opened.file, BIG_BYTES, BIG_READS))
+        self.run.standing_drives = len(self._drives)
 
     async def gather(self):
         """A third each: idle, slow in asking, slow in reading."""
@@ -60,6 +85,11 @@ class Crowd(Mode):
         text = f"GET /{harness.ACCOUNT}{BIG} HTTP/1.1\r\nx-nothing: {'x' * 4000}".encode()
         at = 0
         while True:
+            for each in self._unread:
+                try:
+                    await asyncio.wait_for(each.read(100), 0.001)
+                except TimeoutError:
+                    pass
             for number, each in enumerate(self._crowd):
                 try:
                     if number % 3 == 1:
@@ -80,11 +110,13 @@ class Crowd(Mode):
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
     def may_grow_mib(self):
-        return self.work_mib + self.connections * EACH_KIB / 1024
+        unread = min(len(self._unread) * UNREAD_DRIVE_MIB, UNREAD_OF_PEER_MIB)
+        return self.work_mib + self.connections * EACH_KIB / 1024 + unread
 
     async def cycle(self, replies=REPLIES):
         before = self.memory_mib()
         await self.gather()
+        await self.gather_drives()
         annoying = asyncio.create_task(self.annoy())
         acknowledged = self.report.acknowledged
         problems = await self.load_and_stop(replies)
@@ -100,7 +132,10 @@ class Crowd(Mode):
         annoying.cancel()
         for each in self._crowd:
             each.close()
-        self._crowd = []
+        for each in self._drives:
+            each.close()
+        self._crowd, self._drives, self._unread = [], [], []
+        self.run.standing_drives = 0
         return problems
 
     async def self_test(self):

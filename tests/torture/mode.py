@@ -6,6 +6,7 @@ import time
 import harness
 from client import Disconnected
 from fetched import FetchedCopies
+from files import SHARE
 from owner import Wrong
 from trial import Run
 
@@ -60,12 +61,24 @@ class Mode:
         while time.monotonic() - began < patience_s:
             try:
                 reply = await connection.request("PUT", "/torture/shared-counter", {"comp": "metadata"})
-                if reply.status == 200:
+                if reply.status == 200 and await self.drives_are_stored():
                     return []
             except Disconnected:
                 pass
             await asyncio.sleep(0.05)
         return [f"the fault is over since {patience_s} s and the server still takes no writes"]
+
+    async def drives_are_stored(self):
+        """A snapshot of the share needs all that clients of SMB have written to be stored."""
+        connection, query = self.run.connect("File"), {"restype": "share", "comp": "snapshot"}
+        try:
+            reply = await connection.request("PUT", f"/{SHARE}", query)
+            if reply.status == 201:
+                snapshot = {"restype": "share", "sharesnapshot": reply.headers["x-ms-snapshot"]}
+                await connection.request("DELETE", f"/{SHARE}", snapshot)
+        finally:
+            connection.close()
+        return reply.status < 500
 
     def start_or_refuse(self):
         """Starts under a fault. The server serves, or says why not; it does not crash."""

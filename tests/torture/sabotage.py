@@ -5,9 +5,11 @@ import collections
 import pathlib
 
 import files
+import smb_client
 from owner import Owner, expect
 
 CYCLES = 2
+MOST_TRIES = 5  # A kill may come when everything was flushed.
 
 
 async def self_test(run):
@@ -17,7 +19,8 @@ async def self_test(run):
         problems += await run.cycle()
     if problems:
         return problems
-    for damage in (forget_a_write, swap_two_blobs, swap_states_of_owners, lose_a_file, move_a_shuffled_file, flip_a_byte, cut_the_log):
+    for damage in (forget_a_write, swap_two_blobs, swap_states_of_owners, lose_a_file, move_a_shuffled_file, tear_a_hole,
+                   promise_every_write, flip_a_byte, cut_the_log):
         noticed = await damage(run)
         print(f"   {damage.__name__}: {noticed[0][:150] if noticed else 'NOT NOTICED'}", flush=True)
         if not noticed:
@@ -92,6 +95,36 @@ async def move_a_shuffled_file(run):
     noticed = await run.verify()
     await move("elsewhere", f"{directory}/{name}")
     return noticed
+
+
+async def tear_a_hole(run):
+    """A later write over SMB is there without an earlier one of the same file."""
+    client = next(client for service, _, client in run.crew.members if service == "Drive")
+    path, ends = f"{client.name}/holed", run.connect("Drive")
+    opened = await ends.drive.create(path, disposition=smb_client.CREATE_NEW)
+    await ends.drive.write(opened.file, 8, b"second")
+    await ends.drive.close_file(opened.file)
+    right, client.state = client.state, {**client.state, path: (b"", b"first", b"first\0\0\0second")}
+    run.crew.promises.crashed = True
+    noticed = [complaint for complaint in await run.verify() if path in complaint]
+    await expect(ends.rest, 202, "DELETE", f"/{files.SHARE}/{path}")
+    ends.close()
+    client.state = right
+    return noticed
+
+
+async def promise_every_write(run):
+    """Clients of SMB take writes for durable that nobody has flushed."""
+    for _ in range(MOST_TRIES):
+        run.end()
+        run.start(write_behind_ms=60_000)
+        run.crew.promises.every_write = True
+        await run.load_and_kill()
+        run.start()
+        noticed = [complaint for complaint in await run.verify() if complaint.startswith("drive")]
+        if noticed:
+            return noticed
+    return []
 
 
 async def flip_a_byte(run):

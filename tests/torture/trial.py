@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ import time
 
 import files
 import harness
+import smb_client
 from client import Connection, Disconnected, Gate
 from coverage import Coverage
 from crew import PLAIN, Crew, configuration
@@ -24,6 +26,9 @@ SHARERS = 4
 FINDERS = 2
 COUNTER_CLIENTS = 64
 COUNTER_S = 3
+WRITE_BEHIND_MS = (0, 50, 1000)  # How old what is written over SMB becomes before it is durable.
+LONGEST_HANG_UP_S = 20  # How soon the server must have noticed that clients of SMB are gone.
+CONNECTIONS_OPEN = re.compile(r"^kyanite_smb_connections_open (\d+)$", re.MULTILINE)
 SLOWEST_REPLIES_S = 20  # Replies may come slowly on a loaded machine; nobody waits for them for ever.
 
 
@@ -78,14 +83,21 @@ class Run:
         self.crew = Crew(self.report)
         self.server = None
         self.environment = {}  # Of the server.
+        self._write_behind_ms = WRITE_BEHIND_MS[-1]
+        self.standing_drives = 0  # Connections of SMB that are not the crew's.
         self.clock_offset_s = 0  # How far the server's clock is off, and that of its clients.
         (self.scratch / "config.json").write_text(configuration())
 
     def flags(self):
-        return ["--config", str(self.scratch / "config.json"), "--copyFromPrivateAddresses", "--setting", "blobExpiry=true"]
+        return ["--config", str(self.scratch / "config.json"), "--copyFromPrivateAddresses", "--setting", "blobExpiry=true",
+                "--smbWriteBehind", str(self._write_behind_ms)]
 
-    def start(self):
+    def start(self, write_behind_ms=None):
         began = time.monotonic()
+        self._write_behind_ms = self.random.choice(WRITE_BEHIND_MS) if write_behind_ms is None else write_behind_ms
+        promises = self.crew.promises
+        promises.every_write = self._write_behind_ms == 0
+        promises.crashed |= self.server is not None and self.server.process.returncode != 0
         self.server = harness.Server(*self.flags(), location=str(self.location), env=self.environment)
         self.report.starts_s.append(time.monotonic() - began)
 
@@ -102,6 +114,9 @@ class Run:
         shutil.rmtree(self.scratch)
 
     def connect(self, service="Blob", account=PLAIN, gate=None):
+        if service == "Drive":
+            return smb_client.Ends(self.connect("File", account, gate), smb_client.SmbConnection(
+                "127.0.0.1", smb_client.port_of(self.server), account, harness.KEY, files.SHARE, gate, gives_back=True))
         return Connection.to(self.server.url(service), account, harness.KEY, table=service == "Table",
                              gate=gate or Gate(now=self.now))
 
@@ -133,8 +148,19 @@ class Run:
         finally:
             gate.closed = True
             await asyncio.gather(*load.tasks)
+            if self.server.process.poll() is None:
+                await self._until_drives_are_left(load)
             self.report.in_flight += sum(blob.pending is not None for blob in self.crew.blobs)
             self.report.unavailable += gate.unavailable
+
+    async def _until_drives_are_left(self, load):
+        """Clients of SMB have hung up. The server closes what they had open as it notices, which changes files."""
+        deadline = time.monotonic() + LONGEST_HANG_UP_S
+        while int(CONNECTIONS_OPEN.search(await self.coverage.metrics(self.server))[1]) > self.standing_drives:
+            if time.monotonic() > deadline:
+                load.problems.append("clients of SMB have hung up and the server does not notice")
+                return
+            await asyncio.sleep(0.01)
 
     def seeded(self, *what):
         return random.Random(f"{self.seed}/{self.report.cycles}/{what}")
@@ -179,6 +205,7 @@ class Run:
             problems += [complaint] if complaint else []
         for connection in connections.values():
             connection.close()
+        self.crew.promises.crashed = False
         if self.crew.log.full:
             await self.crew.log.renew(self.connect())
         return problems

@@ -23,6 +23,9 @@ constexpr std::string_view kFaults[] = {
     "late",        // lease.cc: leases and breaks end after their time
     "receipt",     // messages.cc: a message is deleted by any receipt it ever had
     "visibility",  // messages.cc: a message that was taken stays visible
+    "sharing",     // share_mode.cc: opens stand beside each other, whatever they share
+    "beside",      // share_mode.cc: REST goes on beside any open
+    "ranges",      // range_locks.cc: ranges are locked that others have locked
 };
 
 std::string_view chosen() {

@@ -144,6 +144,7 @@ class FaultyStore final : public store::Store {
     return below_->read_run(ref, offset, length, prefer_file);
   }
   store::Hold hold() override { return below_->hold(); }
+  store::Hold keep(std::vector<store::Ref> refs) override { return below_->keep(std::move(refs)); }
   Task<store::Result<size_t>> erase(store::Range range, size_t most) override {
     return below_->erase(std::move(range), most);
   }

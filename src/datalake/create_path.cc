@@ -1,0 +1,167 @@
+// Path - Create: PUT /{filesystem}/{path}?resource=file|directory
+#include "base/bytes.h"
+#include "base/random.h"
+#include "blob/expiry.h"
+#include "blob/new_blob.h"
+#include "datalake/access.h"
+#include "datalake/access_headers.h"
+#include "datalake/drafts.h"
+#include "datalake/handlers.h"
+#include "datalake/path_reply.h"
+#include "datalake/properties.h"
+#include "headers/lease.h"
+
+namespace kyanite::datalake {
+
+using blob::Blob;
+using blob::Change;
+using service::Call;
+using wire::Code;
+
+namespace {
+
+constexpr size_t kMaxContextBytes = 1024;
+// Replies say that what was written is encrypted.
+constexpr wire::Version kEncryptionTold{20200210};
+
+struct Creation {
+  bool directory = false;
+  blob::NewBlob fresh;
+  AccessOrder access;
+  std::string encryption_context;
+  std::optional<headers::LeaseAction> lease;
+  bool expires = false;
+};
+
+wire::Result<bool> decode_resource(const Call& call) {
+  const auto text = call.query.get("resource");
+  if (equals_ignoring_case(text, "file")) return false;
+  if (equals_ignoring_case(text, "directory")) return true;
+  return wire::invalid_query("resource", text);
+}
+
+// A path can be leased from its first instant on.
+wire::Result<std::optional<headers::LeaseAction>> decode_lease(const Call& call) {
+  std::optional<headers::LeaseAction> lease;
+  auto proposed = headers::decode_guid(call, "x-ms-proposed-lease-id");
+  if (!proposed) return proposed.error();
+  if (!*proposed) return lease;
+  constexpr std::string_view kDuration = "x-ms-lease-duration";
+  const auto text = call.headers().find(kDuration);
+  const auto seconds =
+      text ? parse_int(*text) : std::optional<int64_t>(concurrency::kInfiniteLease);
+  if (!seconds || !concurrency::is_valid_lease_duration(concurrency::kBlobLeaseRules, *seconds))
+    return wire::invalid_header(kDuration, *text);
+  lease.emplace();
+  lease->proposed = **proposed;
+  lease->duration_s = static_cast<int32_t>(*seconds);
+  return lease;
+}
+
+wire::Result<Creation> decode_creation(const Call& call) {
+  Creation creation;
+  auto directory = decode_resource(call);
+  if (!directory) return directory.error();
+  creation.directory = *directory;
+  auto properties = decode_properties(call);
+  if (!properties) return properties.error();
+  creation.fresh.metadata = properties->value_or(headers::Metadata());
+  auto http = headers::decode_http_properties(call, headers::kFilePropertyHeaders);
+  if (!http) return http.error();
+  creation.fresh.http = std::move(*http);
+  auto access = decode_access(call);
+  if (!access) return access.error();
+  creation.access = std::move(*access);
+  auto lease = decode_lease(call);
+  if (!lease) return lease.error();
+  creation.lease = std::move(*lease);
+  creation.encryption_context = call.headers().get("x-ms-encryption-context");
+  if (creation.encryption_context.size() > kMaxContextBytes)
+    return wire::invalid_header("x-ms-encryption-context", creation.encryption_context);
+  creation.expires = call.headers().has("x-ms-expiry-option");
+  if (creation.expires && creation.directory)
+    return wire::Error(Code::kExpiryNotSupportedForDirectory)
+        .saying("Set Expiry is not supported for a directory");
+  return creation;
+}
+
+// Where there are no directories, one is a blob that says so.
+void mark_folder(Blob& blob) { blob.metadata.emplace_back(blob::kFolderMark, "true"); }
+
+// A directory that is made again keeps what lies in it, and with it who may do what, unless the
+// request says otherwise.
+wire::Result<void> give_access(const Call& call, const Creation& creation, const Change& change,
+                               const std::optional<Blob>& before, Blob& blob) {
+  const blob::Way* way = change.place.way();
+  if (way == nullptr) {
+    if (creation.access.any()) {
+      return wire::Error(Code::kUnsupportedHeader)
+          .saying("Without hierarchical namespace there is no access control of paths.");
+    }
+    if (creation.directory) mark_folder(blob);
+    return {};
+  }
+  if (before && before->is_directory()) {
+    blob.node = before->node;
+    blob.node_id = before->node_id;
+    blob.node->deleting = false;
+    if (!creation.access.any()) return {};
+    if (auto may = may_give(call, creation.access, *before); !may) return may.error();
+  }
+  blob::give_node(call, *way, creation.directory, change.place.id(), blob,
+                  creation.access.permissions, creation.access.umask);
+  AccessOrder rest = creation.access;
+  rest.permissions.reset();
+  if (rest.any()) {
+    if (auto may = may_give(call, rest, blob); !may) return may.error();
+  }
+  if (auto applied = apply_access(rest, creation.directory, blob.node->access); !applied)
+    return applied.error();
+  blob.node->encryption_context = creation.encryption_context;
+  return {};
+}
+
+}  // namespace
+
+Outcome create_path(Call& call) {
+  auto creation = decode_creation(call);
+  if (!creation) co_return creation.error();
+  blob::Rules rules = blob::kCreates;
+  rules.takes_directories = true;
+  rules.needs_online = false;
+  rules.keep = blob::Keep::kNothing;
+  auto checks = blob::decode_checks(call, rules);
+  if (!checks) co_return checks.error();
+  auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    const std::optional<Blob> before = change.blob;
+    if (before && before->is_directory() != creation->directory && change.place.way() != nullptr)
+      co_return wire::Error(Code::kPathConflict);
+    auto replaced =
+        co_await blob::replace_blob(call, change, blob::BlobType::kBlock, creation->fresh);
+    if (!replaced) co_return replaced.error();
+    Blob& blob = *change.blob;
+    if (auto given = give_access(call, *creation, change, before, blob); !given)
+      co_return given.error();
+    if (!creation->directory) blob.draft = random_u64() | 1;
+    blob.key_sha256 = blob::key_sha256(checks->key);
+    if (creation->expires) {
+      auto expiry = blob::decode_expiry(call, blob.created);
+      if (!expiry) co_return expiry.error();
+      blob.expires = *expiry;
+    }
+    if (creation->lease) {
+      auto leased = headers::apply_lease(*creation->lease, blob.lease, concurrency::kBlobLeaseRules,
+                                         call.now);
+      if (!leased) co_return leased.error();
+    }
+    co_return wire::Result<void>();
+  };
+  auto changed = co_await blob::change_blob(call, *checks, edit);
+  if (!changed) co_return changed.error();
+  http::Reply reply(201);
+  blob::encode_changed(reply, changed->changed);
+  if (call.version >= kEncryptionTold) blob::encode_encrypted(reply, checks->key);
+  co_return reply;
+}
+
+}  // namespace kyanite::datalake

@@ -1,0 +1,173 @@
+// What holds of a tree of paths when requests interleave in any way, without the lines in which
+// writers wait.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "datalake/test_support.h"
+#include "store/interleaving.h"
+
+namespace kyanite::datalake {
+namespace {
+
+using Request = TestLake::Request;
+using Outcomes = std::vector<std::string>;
+
+struct Race {
+  // What the requests are answered, all begun at once.
+  Outcomes run(uint64_t seed, const std::vector<Request>& requests) {
+    Outcomes outcomes(requests.size());
+    std::vector<Task<void>> tasks;
+    for (size_t i = 0; i < requests.size(); ++i) tasks.push_back(answer(requests[i], outcomes[i]));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    return outcomes;
+  }
+  void send(const Request& request) {
+    const auto outcome = lake.send(request).outcome();
+    ASSERT_TRUE(outcome.starts_with("20")) << outcome;
+  }
+
+  store::InterleavedStore store;
+  TestLake lake{store};
+
+ private:
+  Task<void> answer(Request request, std::string& outcome) {
+    TestLake::Apart apart(lake.around.context);
+    outcome = (co_await lake.serve(apart.context, std::move(request))).outcome();
+  }
+};
+
+constexpr uint64_t kSeeds = 100;
+
+TEST(LakeRaces, WhatIsMadeInADirectoryThatIsRenamedIsInOnePlace) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::make_directory("lake/a"));
+    const auto outcomes =
+        race.run(seed, {TestLake::rename("lake/a", "lake/b"), TestLake::make_file("lake/a/x")});
+    EXPECT_EQ(outcomes, (Outcomes{"201", "201"})) << "seed " << seed;
+    // The file came before the rename and went along, or after it and made the directory anew.
+    seen.insert(race.lake.tree());
+    EXPECT_EQ(race.lake.out_of_reach(), 0U);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"b/ b/x ", "a/ a/x b/ "}));
+}
+
+TEST(LakeRaces, DirectoriesThatAreMovedIntoEachOtherDoNotCutARing) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::make_directory("lake/a"));
+    race.send(TestLake::make_directory("lake/b"));
+    const auto outcomes = race.run(
+        seed, {TestLake::rename("lake/a", "lake/b/a"), TestLake::rename("lake/b", "lake/a/b")});
+    EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), "201"), 1) << "seed " << seed;
+    seen.insert(race.lake.tree());
+    EXPECT_EQ(race.lake.out_of_reach(), 0U);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"b/ b/a/ ", "a/ a/b/ "}));
+}
+
+TEST(LakeRaces, ADirectoryIsNotDeletedFromUnderWhatIsMadeInIt) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::make_directory("lake/a"));
+    const auto outcomes =
+        race.run(seed, {TestLake::remove("lake/a", false), TestLake::put("lake/a/x", "content")});
+    EXPECT_EQ(outcomes[1], "201");
+    EXPECT_EQ(race.lake.tree(), "a/ a/x ") << "seed " << seed;
+    EXPECT_EQ(race.lake.out_of_reach(), 0U);
+    seen.insert(outcomes[0]);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"200", "409 DirectoryNotEmpty"}));
+}
+
+TEST(LakeRaces, WhatIsMadeInATreeThatIsDeletedGoesWithItOrComesAfter) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/a/b/c", std::string(10'000, 'c')));
+    const auto outcomes = race.run(
+        seed, {TestLake::remove("lake/a"), TestLake::put("lake/a/b/x", std::string(10'000, 'x'))});
+    EXPECT_EQ(outcomes, (Outcomes{"200", "201"})) << "seed " << seed;
+    seen.insert(race.lake.tree());
+    EXPECT_EQ(race.lake.out_of_reach(), 0U);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"", "a/ a/b/ a/b/x "}));
+}
+
+// What leaves a tree whose access control is being set leaves it as a whole, before or after.
+TEST(LakeRaces, ADirectoryThatLeavesATreeIsChangedAsAWholeOrNotAtAll) {
+  const Request set{"PATCH",
+                    "lake/d",
+                    "action=setAccessControlRecursive&mode=modify",
+                    {{"x-ms-acl", "user:ann:rwx"}}};
+  std::set<bool> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/d/a/f", "content"));
+    const auto outcomes = race.run(seed, {set, TestLake::rename("lake/d/a", "lake/out")});
+    EXPECT_EQ(outcomes, (Outcomes{"200", "201"})) << "seed " << seed;
+    const auto is_set = [&](const char* path) {
+      const auto acl = race.lake.send({"HEAD", path, "action=getAccessControl"}).header("x-ms-acl");
+      return acl.find("user:ann") != std::string::npos;
+    };
+    EXPECT_TRUE(is_set("lake/d"));
+    EXPECT_EQ(is_set("lake/out"), is_set("lake/out/f")) << "seed " << seed;
+    seen.insert(is_set("lake/out"));
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+TEST(LakeRaces, TwoThatRenameToOnePlaceLeaveOneOfThem) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/a", "a"));
+    race.send(TestLake::put("lake/b", "b"));
+    const auto outcomes = race.run(
+        seed, {TestLake::rename("lake/a", "lake/c"), TestLake::rename("lake/b", "lake/c")});
+    EXPECT_EQ(outcomes, (Outcomes{"201", "201"})) << "seed " << seed;
+    EXPECT_EQ(race.lake.tree(), "c ");
+    EXPECT_EQ(race.lake.out_of_reach(), 0U);
+  }
+}
+
+TEST(LakeRaces, OnlyOneOfThoseWhoMustBeFirstIs) {
+  const Request first{"PUT", "lake/a/lock", "resource=file", {{"If-None-Match", "*"}}};
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    auto outcomes = race.run(seed, {first, first, first});
+    std::sort(outcomes.begin(), outcomes.end());
+    EXPECT_EQ(outcomes, (Outcomes{"201", "409 BlobAlreadyExists", "409 BlobAlreadyExists"}))
+        << "seed " << seed;
+  }
+}
+
+TEST(LakeRaces, AFlushTakesEveryAppendThatWasAcknowledgedBefore) {
+  const auto append = [](int at, const std::string& body) -> Request {
+    return {"PATCH", "lake/f", "action=append&position=" + std::to_string(at), {}, body};
+  };
+  const Request flush{"PATCH", "lake/f", "action=flush&position=4"};
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::make_file("lake/f"));
+    race.send(append(0, "ab"));
+    const auto outcomes = race.run(seed, {append(2, "cd"), flush});
+    EXPECT_EQ(outcomes[0], "202") << "seed " << seed;
+    const bool flushed = outcomes[1] == "200";
+    const auto read = race.lake.send({"GET", "lake/f"});
+    EXPECT_EQ(read.body, flushed ? "abcd" : "");
+    if (!flushed) race.send(flush);
+    seen.insert(outcomes[1]);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"200", "400 InvalidFlushPosition"}));
+}
+
+}  // namespace
+}  // namespace kyanite::datalake

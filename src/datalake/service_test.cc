@@ -1,0 +1,62 @@
+#include "datalake/service.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "http/message.h"
+#include "service/operation.h"
+#include "service/test_support.h"
+
+namespace kyanite::datalake {
+namespace {
+
+// As clients of both APIs send it to the one port.
+TEST(LakeService, TellsTheApisApart) {
+  using auth::Level;
+  const struct {
+    const char* method;
+    Level level;
+    const char* query;
+    const char* header;
+    const char* name;
+  } cases[] = {
+      {"GET", Level::kService, "resource=account", "", "Filesystem - List"},
+      {"PUT", Level::kContainer, "resource=filesystem", "", "Filesystem - Create"},
+      {"PATCH", Level::kContainer, "resource=filesystem", "", "Filesystem - Set Properties"},
+      {"HEAD", Level::kContainer, "resource=filesystem", "", "Filesystem - Get Properties"},
+      {"DELETE", Level::kContainer, "resource=filesystem", "", "Filesystem - Delete"},
+      {"GET", Level::kContainer, "resource=filesystem&recursive=true", "", "Path - List"},
+      {"PATCH", Level::kContainer, "action=setAccessControl", "",
+       "Path - Update (setAccessControl)"},
+      {"HEAD", Level::kContainer, "action=getStatus", "", "Path - Get Status"},
+      {"PUT", Level::kObject, "resource=file", "", "Path - Create"},
+      {"PUT", Level::kObject, "resource=directory", "", "Path - Create"},
+      {"PUT", Level::kObject, "mode=legacy", "x-ms-rename-source", "Path - Rename"},
+      {"PATCH", Level::kObject, "action=append&position=0", "", "Path - Update (append)"},
+      {"PATCH", Level::kObject, "action=flush&position=0", "", "Path - Update (flush)"},
+      {"POST", Level::kObject, "", "x-ms-lease-action", "Path - Lease"},
+      {"HEAD", Level::kObject, "action=getAccessControl", "", "Path - Get Access Control"},
+      {"DELETE", Level::kObject, "recursive=true", "", "Path - Delete"},
+      {"DELETE", Level::kObject, "", "", "Delete Blob"},
+      {"HEAD", Level::kObject, "", "", "Get Blob Properties"},
+      {"GET", Level::kObject, "", "", "Get Blob"},
+      {"PUT", Level::kObject, "", "x-ms-copy-source", "Copy Blob"},
+      {"PUT", Level::kObject, "comp=lease", "x-ms-lease-action", "Lease Blob"},
+      {"PUT", Level::kContainer, "restype=container", "", "Create Container"},
+  };
+  service::TestContext around;
+  const LakeService lake;
+  for (const auto& given : cases) {
+    service::TestCall test(around, given.query);
+    test.request.method = given.method;
+    if (*given.header != 0) test.request.headers.add(given.header, "any");
+    const auto found =
+        service::route(lake.operations_for(test.call), test.request, test.call.query, given.level);
+    ASSERT_TRUE(found.ok()) << given.method << " " << given.query;
+    EXPECT_EQ((*found)->name, given.name) << given.query;
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::datalake

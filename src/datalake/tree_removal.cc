@@ -1,0 +1,120 @@
+#include "datalake/tree_removal.h"
+
+#include "auth/authorize.h"
+#include "auth/mac.h"
+#include "base/bytes.h"
+#include "base/check.h"
+#include "blob/admission.h"
+#include "datalake/drafts.h"
+#include "datalake/portion.h"
+#include "wire/version.h"
+
+namespace kyanite::datalake {
+
+using blob::Blob;
+using service::Call;
+using wire::Code;
+namespace posix = auth::posix;
+
+namespace {
+
+constexpr size_t kLookedAtOnce = 1000;
+// Of one request with paginated=true.
+constexpr size_t kMostChecked = 20'000;
+// How long what was seen counts.
+constexpr int64_t kTokenSeconds = 3600;
+
+constexpr std::string_view kContinuation = "continuation";
+
+// The MAC of what a token says for this caller and this directory, under the account's first key.
+std::string token_mac(const Call& call, uint64_t directory, std::string_view said) {
+  const auth::Account* account = call.context.accounts.find(call.target.account);
+  CHECK(account != nullptr && !account->keys.empty());
+  // No other use of the key begins with this line.
+  std::string text = "kyanite tree removal 1\n";
+  append_varint(text, call.caller.object_id.size());
+  text += call.caller.object_id;
+  append_be64(text, directory);
+  text += said;
+  return std::string(auth::Mac::of(account->keys.front(), text).bytes());
+}
+
+std::string write_token(const Call& call, uint64_t directory, std::string_view next) {
+  std::string said;
+  append_be64(said, static_cast<uint64_t>(call.now.unix_seconds()));
+  said += next;
+  return base64(token_mac(call, directory, said) + said);
+}
+
+// The path to go on from; "" at the beginning.
+wire::Result<std::string> read_token(const Call& call, uint64_t directory) {
+  const auto text = call.query.get(kContinuation);
+  if (text.empty()) return std::string();
+  const auto token = unbase64(text);
+  if (!token || token->size() < auth::kMacBytes + sizeof(uint64_t))
+    return wire::invalid_query(kContinuation, text);
+  const std::string_view said = std::string_view(*token).substr(auth::kMacBytes);
+  const auto given = static_cast<int64_t>(read_be64(said.data()));
+  const bool authentic = equals_constant_time(std::string_view(*token).substr(0, auth::kMacBytes),
+                                              token_mac(call, directory, said));
+  if (!authentic || call.now.unix_seconds() - given > kTokenSeconds)
+    return wire::invalid_query(kContinuation, text);
+  return std::string(said.substr(sizeof(uint64_t)));
+}
+
+bool may_take(const posix::Identity& identity, const Portion& portion, const Blob& top) {
+  Trail<const Blob*> trail;
+  for (const TreeHead& head : portion.above) trail.enter(head.path, &head.blob);
+  for (const TreeHead& head : portion.heads) {
+    trail.come_to(head.path);
+    const Blob& directory = trail.empty() ? top : *trail.last();
+    const auto& access = head.blob.node->access;
+    if (!posix::may_remove(identity, directory.node->access, access)) return false;
+    if (!head.blob.is_directory()) continue;
+    if (!posix::may_empty(identity, access)) return false;
+    trail.enter(head.path, &head.blob);
+  }
+  return true;
+}
+
+}  // namespace
+
+Task<wire::Result<TreeCheck>> check_tree(Call& call) {
+  TreeCheck check;
+  auto recursive = decode_flag(call, "recursive");
+  if (!recursive) co_return recursive.error();
+  auto paginated = decode_flag(call, "paginated");
+  if (!paginated) co_return paginated.error();
+  const bool one_path = call.caller.is_sas() && call.caller.scope == auth::Scope::kObject;
+  if (!*recursive || (!one_path && !blob::asks_paths(call))) co_return std::move(check);
+  auto found = co_await blob::find_blob(call);
+  if (!found) co_return found.error();
+  const Blob& top = *found->blob;
+  if (!top.is_directory()) co_return std::move(check);
+  // What lies in the directory is beyond a SAS for one path.
+  if (one_path) co_return wire::Error(Code::kAuthorizationFailure);
+  auto admitted = blob::admit(call, posix::Act::kDeleteTree, *found->place.way(), &top);
+  if (!admitted) co_return admitted.error();
+  check.directory = top.node_id;
+  auto start = read_token(call, top.node_id);
+  if (!start) co_return start.error();
+  const auto identity = auth::identity_of(call.caller);
+  const bool in_pages = *paginated && call.version >= wire::kPaginatedDeletes;
+  for (size_t seen = 0;;) {
+    auto portion =
+        co_await load_portion(call, found->place.space(), top.node_id, *start, kLookedAtOnce);
+    if (!portion) co_return portion.error();
+    if (!may_take(identity, *portion, top)) co_return blob::not_admitted();
+    if (portion->next.empty()) co_return std::move(check);
+    *start = std::move(portion->next);
+    seen += portion->heads.size();
+    const bool late = call.deadline.over();
+    if (in_pages && (late || seen >= kMostChecked)) {
+      check.next = write_token(call, top.node_id, *start);
+      co_return std::move(check);
+    }
+    if (late) co_return wire::Error(Code::kOperationTimedOut);
+  }
+}
+
+}  // namespace kyanite::datalake

@@ -1,0 +1,156 @@
+// Each limit that no other test is about: what is at it goes on, what is past it does not.
+#include "drive/limits.h"
+
+#include <gtest/gtest.h>
+
+#include "base/budget.h"
+#include "drive/test_support.h"
+#include "smb/create.h"
+#include "smb/file_io.h"
+
+namespace kyanite::drive {
+namespace {
+
+using smb::Command;
+using smb::Status;
+
+class Limits : public testing::Test {
+ protected:
+  Limits() {
+    client.asked_credits = 2000;
+    client.come_in();
+    client.connect("\\\\s\\data");
+  }
+  Status open(TestClient& by, const std::string& name, smb::FileId* file = nullptr) {
+    smb::CreateRequest request;
+    request.name = name;
+    request.desired_access = smb::access::kReadData | smb::access::kWriteData;
+    request.share_access = smb::share_access::kRead | smb::share_access::kWrite;
+    request.disposition = smb::Disposition::kOpenIf;
+    const auto answer = by.ask(Command::kCreate, request);
+    CHECK(answer);
+    if (file != nullptr) *file = answer->body<smb::CreateReply>().file;
+    return answer->status();
+  }
+  std::string read(TestClient& by, uint32_t length) {
+    smb::ReadRequest request;
+    request.length = length;
+    by.charge = static_cast<uint16_t>((length + kBytesPerCredit - 1) / kBytesPerCredit);
+    auto frame = by.protect({by.message(Command::kRead, request)});
+    by.charge = 1;
+    return frame;
+  }
+  // Whether the next frame would be received.
+  static Detached look_for_room(Connection& connection, bool& room) {
+    room = false;
+    room = co_await connection.wait_for_room();
+  }
+
+  TestWorld world;
+  TestClient client{world};
+};
+
+TEST_F(Limits, Sessions) {
+  const auto log_on = [&] {
+    client.established = false;
+    client.signer.reset();
+    return client.log_on()->status();
+  };
+  for (size_t i = 1; i < kMaxSessions; ++i) ASSERT_EQ(log_on(), Status::kSuccess) << i;
+  EXPECT_EQ(log_on(), Status::kInsufficientResources);
+  EXPECT_EQ(world.drive.sessions.established(), kMaxSessions);
+}
+
+TEST_F(Limits, Opens) {
+  const auto name = [](size_t i) { return "f" + std::to_string(i / tree::kMaxHandlesPerFile); };
+  for (size_t i = 0; i < kMaxOpens; ++i) ASSERT_EQ(open(client, name(i)), Status::kSuccess) << i;
+  EXPECT_EQ(open(client, "another"), Status::kTooManyOpenedFiles);
+  EXPECT_EQ(world.drive.metrics.opens, kMaxOpens);
+  TestClient other(world);
+  other.come_in();
+  other.connect("\\\\s\\data");
+  EXPECT_EQ(open(other, "another"), Status::kSuccess) << "it is the limit of one session";
+}
+
+TEST_F(Limits, RequestsBeingServed) {
+  Pending<bool> held;
+  client.carrier.held = &held;
+  const auto give = [&] {
+    return client.give(client.protect({client.message(Command::kEcho, smb::EchoRequest())}));
+  };
+  bool room = false;
+  for (size_t i = 1; i < kMaxRunning; ++i) ASSERT_TRUE(give());
+  look_for_room(client.connection, room);
+  EXPECT_TRUE(room);
+  ASSERT_TRUE(give());
+  look_for_room(client.connection, room);
+  EXPECT_FALSE(room);
+  client.carrier.held = nullptr;
+  held.set(true);
+  world.loop.run_ready();
+  EXPECT_TRUE(room);
+}
+
+TEST_F(Limits, NotificationsThatAreNotTaken) {
+  Pending<bool> held;
+  client.carrier.held = &held;
+  const auto notify = [&] {
+    smb::Header header;
+    header.command = Command::kOplockBreak;
+    header.flags = smb::header_flag::kReply;
+    header.message_id = smb::kUnsolicited;
+    client.connection.notify(nullptr, smb::encode(header, smb::OplockBreak()));
+  };
+  notify();  // On its way.
+  for (size_t i = 0; i < kMaxNotifications; ++i) notify();
+  EXPECT_FALSE(client.carrier.is_cut);
+  notify();
+  EXPECT_TRUE(client.carrier.is_cut);
+  client.carrier.held = nullptr;
+  held.set(false);
+  world.loop.run_ready();
+}
+
+TEST_F(Limits, BytesOfOneRequest) {
+  smb::FileId file;
+  ASSERT_EQ(open(client, "file", &file), Status::kSuccess);
+  const auto status_of_read = [&](uint32_t length) {
+    client.give(read(client, length));
+    return client.take().at(0).status();
+  };
+  EXPECT_EQ(status_of_read(kMaxTransferBytes), Status::kFileClosed);
+  EXPECT_EQ(status_of_read(kMaxTransferBytes + 1), Status::kInvalidParameter);
+  EXPECT_GE(client.connection.most_frame_bytes(), kMaxTransferBytes + smb::kHeaderBytes);
+}
+
+// Replies that their reader leaves lying there.
+TEST_F(Limits, MemoryOfReplies) {
+  Budget& memory = reply_memory();
+  const uint64_t total = memory.total();
+  const uint64_t used = memory.used();
+  // Of what this leaves one peer may have a half.
+  memory.set_total(used + 2 * kMaxBytesInMemory);
+  Pending<bool> held;
+  client.carrier.held = &held;
+  for (uint64_t bytes = 0; bytes < kMaxBytesInMemory; bytes += kMaxTransferBytes)
+    ASSERT_TRUE(client.give(read(client, kMaxTransferBytes)));
+  EXPECT_EQ(memory.used() - used, kMaxBytesInMemory);
+  TestClient same_peer(world);
+  same_peer.asked_credits = 2000;
+  same_peer.come_in();
+  EXPECT_TRUE(same_peer.give(read(same_peer, 1024))) << "what is small is served";
+  EXPECT_FALSE(same_peer.give(read(same_peer, kMaxTransferBytes)));
+  EXPECT_GE(same_peer.carrier.slept, std::chrono::seconds(10)) << "it is waited for";
+  TestClient other_peer(world, "10.0.0.1");
+  other_peer.asked_credits = 2000;
+  other_peer.come_in();
+  EXPECT_TRUE(other_peer.give(read(other_peer, kMaxTransferBytes)));
+  client.carrier.held = nullptr;
+  held.set(true);
+  world.loop.run_ready();
+  EXPECT_EQ(memory.used(), used);
+  memory.set_total(total);
+}
+
+}  // namespace
+}  // namespace kyanite::drive

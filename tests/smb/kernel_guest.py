@@ -1,0 +1,401 @@
+"""What runs in the kernel that kernel.py boots, as its first process: mounts a share and does with it what programs do.
+
+The root of the guest is the host's, read-only. What it tells goes out on the console, a line each: "ok WAY CHECK", "FAIL WAY
+CHECK: WHY", and "ask WORD" for what only the host can do, which answers with a line."""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import time
+import traceback
+
+MODULES = pathlib.Path("/usr/lib/uml/modules")
+SERVER = "10.77.0.1"
+GUEST = "10.77.0.2"
+SHARE = "share"
+QUOTA_GIB = 5
+
+# How the share is mounted, by the names under which the checks are told.
+WAYS = {
+    "2.1": "vers=2.1",
+    "3.0": "vers=3.0",
+    "3.0-seal": "vers=3.0,seal",
+    "3.1.1": "vers=3.1.1",
+    "3.1.1-seal": "vers=3.1.1,seal",
+    "3.1.1-none": "vers=3.1.1,cache=none",
+    "3.1.1-loose": "vers=3.1.1,cache=loose",
+}
+# What is done in every way, and what is done in one.
+EVERYWHERE = ["files", "append", "truncate", "rename", "unlink", "directories"]
+ONCE = ["many_names", "names", "locks", "mapped", "two_mounts", "open_files_seen_elsewhere", "held_handles", "space",
+        "holes", "copy_range", "times", "killed_server"]
+FULL_WAY = "3.1.1"
+CHECKS = [(way, check) for way in WAYS for check in EVERYWHERE + (ONCE if way == FULL_WAY else [])]
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Wrong(Exception):
+    """Something is not as it should be."""
+
+
+def same(got, wanted, what=""):
+    if got != wanted:
+        raise Wrong(f"{what or 'it'} is {str(got)[:200]!r}, not {str(wanted)[:200]!r}")
+
+
+def fails(number, act, *arguments):
+    try:
+        act(*arguments)
+    except OSError as error:
+        return same(errno.errorcode[error.errno], errno.errorcode[number], "the error")
+    raise Wrong(f"{act.__name__} did not fail")
+
+
+def within(seconds, what, holds):
+    """Waits until it holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise Wrong(f"{what}: not within {seconds} s")
+        time.sleep(0.05)
+
+
+def ask(word):
+    print(f"ask {word}", flush=True)
+    return sys.stdin.readline().strip()
+
+
+# --- The machine ---
+
+def load_module(name):
+    """With those it depends on. What is not a module is in the kernel."""
+    folder = next(MODULES.iterdir())
+    needs = dict(line.split(":") for line in (folder / "modules.dep").read_text().splitlines())
+    file = next((path for path in needs if path.rsplit("/", 1)[-1] == name + ".ko"), None)
+    if file is None:
+        return
+    for path in [*reversed(needs[file].split()), file]:
+        with open(folder / path, "rb") as module:
+            if libc.syscall(313, module.fileno(), b"", 0) != 0 and ctypes.get_errno() != errno.EEXIST:  # finit_module
+                raise OSError(ctypes.get_errno(), f"{path} cannot be loaded")
+
+
+def mount(source, target, kind, options="", flags=0):
+    if libc.mount(source.encode(), str(target).encode(), kind.encode(), flags, options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), f"{target} cannot be mounted with {options}")
+
+
+def set_address():
+    """As "ip address add" and "ip link set up" do."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        for name, address in (("lo", "127.0.0.1"), ("eth0", GUEST)):
+            request = struct.pack("16sHH4s8x", name.encode(), socket.AF_INET, 0, socket.inet_aton(address))
+            fcntl.ioctl(control, 0x8916, request)  # SIOCSIFADDR
+            fcntl.ioctl(control, 0x8914, struct.pack("16sH14x", name.encode(), 1 | 64))  # SIOCSIFFLAGS: up, running
+
+
+def start_machine():
+    for target, kind in (("/proc", "proc"), ("/tmp", "tmpfs"), ("/mnt", "tmpfs")):
+        mount("none", target, kind)
+    for name in ("cmac", "gcm", "ccm", "hmac", "md5", "sha256_generic", "sha512_generic", "ecb", "ctr", "ghash-generic",
+                 "aes_generic", "nls_utf8", "cifs"):
+        load_module(name)
+    set_address()
+
+
+class Mounted:
+    """The share, as a client of its own."""
+
+    def __init__(self, name, options):
+        self.path = pathlib.Path("/mnt") / name
+        self.options = options
+
+    def __enter__(self):
+        self.path.mkdir(exist_ok=True)
+        account, key = os.environ["KYANITE_ACCOUNT"], os.environ["KYANITE_KEY"]
+        mount(f"//{SERVER}/{SHARE}", self.path, "cifs",
+              f"ip={SERVER},unc=\\\\{SERVER}\\{SHARE},user={account},pass={key},nosharesock,hard,{self.options}")
+        return self.path
+
+    def __exit__(self, *_):
+        if libc.umount2(str(self.path).encode(), 0) != 0:
+            raise OSError(ctypes.get_errno(), f"{self.path} cannot be unmounted")
+
+
+# --- Checks: what is done in a directory, seen by one mount as `here` and by another as `there` ---
+
+def files(here, there):
+    data = os.urandom(300_000)
+    (here / "file").write_bytes(data)
+    same((here / "file").read_bytes(), data, "what was written")
+    same((there / "file").read_bytes(), data, "what the other mount reads")
+    with open(here / "file", "r+b") as file:
+        file.seek(100_001)
+        file.write(b"middle")
+    same((there / "file").read_bytes(), data[:100_001] + b"middle" + data[100_007:], "what was changed in the middle")
+    same((here / "file").stat().st_size, len(data), "the length")
+    (here / "file").unlink()
+
+
+def append(here, there):
+    for i in range(20):
+        with open(here / "log", "a") as file:
+            file.write(f"line {i}\n")
+    same((there / "log").read_text(), "".join(f"line {i}\n" for i in range(20)), "the lines")
+    (here / "log").unlink()
+
+
+def truncate(here, there):
+    (here / "file").write_bytes(b"x" * 10_000)
+    for size in (5_000, 0, 70_000):
+        os.truncate(here / "file", size)
+        same((there / "file").stat().st_size, size, "the length")
+    same((there / "file").read_bytes(), bytes(70_000), "what a longer file has")
+    (here / "file").unlink()
+
+
+def rename(here, there):
+    (here / "a").write_text("a")
+    (here / "b").write_text("b")
+    os.rename(here / "a", here / "c")
+    same((there / "c").read_text(), "a", "the renamed file")
+    os.rename(here / "c", here / "b")
+    same(sorted(os.listdir(there)), ["b"], "what is left")
+    same((there / "b").read_text(), "a", "what replaced the other")
+    (here / "full").mkdir()
+    (here / "full" / "inner").write_text("inner")
+    os.rename(here / "full", here / "moved")
+    same((there / "moved" / "inner").read_text(), "inner", "what was in a directory that moved")
+    fails(errno.ENOENT, os.rename, here / "none", here / "b")
+    (here / "moved" / "inner").unlink()
+    (here / "moved").rmdir()
+    (here / "b").unlink()
+
+
+def unlink(here, there):
+    (here / "file").write_text("still here")
+    with open(here / "file") as file:
+        (here / "file").unlink()
+        same(file.read(), "still here", "what is open and removed")
+    within(10, "the name is gone", lambda: not (there / "file").exists())
+    fails(errno.ENOENT, os.unlink, here / "file")
+
+
+def directories(here, there):
+    (here / "one" / "two" / "three").mkdir(parents=True)
+    fails(errno.EEXIST, os.mkdir, here / "one")
+    fails(errno.ENOTEMPTY, os.rmdir, here / "one")
+    same(os.listdir(there / "one" / "two"), ["three"], "what the other mount lists")
+    for name in ("one/two/three", "one/two", "one"):
+        (here / name).rmdir()
+    same(os.listdir(here), [], "what is left")
+
+
+def many_names(here, there):
+    names = {f"name-{i:04}" for i in range(2_000)}
+    for name in names:
+        (here / name).touch()
+    same(set(os.listdir(there)), names, "the listing")
+    with os.scandir(there) as entries:
+        same(len({entry.inode() for entry in entries}), 2_000, "the number of inodes")
+    for name in names:
+        (here / name).unlink()
+    same(os.listdir(there), [], "the listing in the end")
+
+
+def names(here, there):
+    wanted = ["ä ö ü", "with space", "UPPER", "dots..in..it", "日本", "x" * 200]
+    for name in wanted:
+        (here / name).write_text(name)
+    same(sorted(os.listdir(there)), sorted(wanted), "the names")
+    same((there / "upper").read_text(), "UPPER", "a name in another case")
+    for name in wanted:
+        (here / name).unlink()
+
+
+def locks(here, there):
+    (here / "file").write_bytes(bytes(100))
+    with open(here / "file", "r+b") as mine, open(there / "file", "r+b") as theirs:
+        fcntl.lockf(mine, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 0)
+        fails(errno.EACCES, fcntl.lockf, theirs, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 5)
+        fcntl.lockf(theirs, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 10)
+        fcntl.lockf(mine, fcntl.LOCK_UN, 10, 0)
+        fcntl.lockf(theirs, fcntl.LOCK_SH | fcntl.LOCK_NB, 10, 0)
+        # One that waits gets it as soon as it is free.
+        waiting = os.fork()
+        if waiting == 0:
+            fcntl.lockf(mine, fcntl.LOCK_EX, 10, 0)
+            os._exit(0)
+        fcntl.lockf(theirs, fcntl.LOCK_UN, 10, 0)
+        same(os.waitpid(waiting, 0)[1], 0, "how the one that waited ended")
+    (here / "file").unlink()
+
+
+def mapped(here, there):
+    (here / "file").write_bytes(b"." * 20_000)
+    with open(here / "file", "r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        memory[8_190:8_200] = b"0123456789"
+        memory.flush()
+        same(memory[:3], b"...", "what is mapped")
+    same((there / "file").read_bytes()[8_189:8_201], b".0123456789.", "what was written by way of memory")
+    (here / "file").unlink()
+
+
+def two_mounts(here, there):
+    for i in range(30):
+        one, other = (here, there) if i % 2 else (there, here)
+        (one / "ping").write_text(f"{i}")
+        same((other / "ping").read_text(), f"{i}", "what the other has just written")
+    (here / "ping").unlink()
+    within(10, "the other sees that it is gone", lambda: not (there / "ping").exists())
+
+
+def open_files_seen_elsewhere(here, there):
+    with open(here / "file", "wb", buffering=0) as writer:
+        writer.write(b"first")
+        os.fsync(writer)
+        with open(there / "file", "rb", buffering=0) as reader:
+            same(reader.read(100), b"first", "what is flushed")
+            writer.write(b" second")
+            os.fsync(writer)
+            within(10, "what was written later", lambda: os.pread(reader.fileno(), 100, 0) == b"first second")
+    (here / "file").unlink()
+
+
+def held_handles(here, there):
+    """The client keeps handles for a second after programs have closed them: nobody else may notice."""
+    (here / "kept").mkdir()
+    (here / "kept" / "file").write_text("x")
+    same((here / "kept" / "file").read_text(), "x", "what was written")
+    os.rename(there / "kept", there / "moved")
+    same((here / "moved" / "file").read_text(), "x", "what moved")
+    (there / "moved" / "file").unlink()
+    (there / "moved").rmdir()
+    within(10, "the first mount sees that it is gone", lambda: not (here / "moved").exists())
+
+
+def space(here, _):
+    about = os.statvfs(here)
+    same(about.f_frsize * about.f_blocks, QUOTA_GIB << 30, "the size of the share")
+    free = about.f_bavail
+    with open(here / "large", "wb") as file:
+        file.write(os.urandom(8 << 20))
+    within(15, "there is less room", lambda: os.statvfs(here).f_bavail < free)
+    (here / "large").unlink()
+    with open(here / "too-large", "wb") as file:
+        fails(errno.ENOSPC, write_beyond, file, QUOTA_GIB << 30)
+    (here / "too-large").unlink()
+
+
+def write_beyond(file, offset):
+    os.pwrite(file.fileno(), b"x" * 4096, offset)
+    os.fsync(file)
+
+
+def holes(here, there):
+    with open(here / "file", "wb") as file:
+        file.seek(1 << 20)
+        file.write(b"end")
+    same((there / "file").read_bytes(), bytes(1 << 20) + b"end", "a file with a hole")
+    with open(here / "file", "r+b") as file:
+        file.write(b"y" * 100_000)
+        file.flush()
+        punch = libc.fallocate64 if hasattr(libc, "fallocate64") else libc.fallocate
+        punch.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
+        if punch(file.fileno(), 3, 10_000, 20_000) != 0:  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+            # Sparse files are not offered, so that the client may refuse; but then it must not do it either.
+            same(ctypes.get_errno(), errno.EOPNOTSUPP, "the error")
+            expected = b"y" * 100_000
+        else:
+            expected = b"y" * 10_000 + bytes(20_000) + b"y" * 70_000
+    same((there / "file").read_bytes()[:100_000], expected, "what is left around a hole")
+    (here / "file").unlink()
+
+
+def copy_range(here, there):
+    data = os.urandom(3 << 20)
+    (here / "from").write_bytes(data)
+    with open(here / "from", "rb") as source, open(here / "to", "wb") as target:
+        done = 0
+        while done < len(data):
+            copied = os.copy_file_range(source.fileno(), target.fileno(), len(data) - done)
+            if copied == 0:
+                raise Wrong("nothing more is copied")
+            done += copied
+    same((there / "to").read_bytes(), data, "the copy")
+    (here / "from").unlink()
+    (here / "to").unlink()
+
+
+def times(here, there):
+    (here / "file").write_text("x")
+    os.utime(here / "file", (1_000_000_000, 1_100_000_000))
+    same(int((there / "file").stat().st_mtime), 1_100_000_000, "the time that was set")
+    before = (here / "file").stat().st_mtime
+    (here / "file").write_text("y")
+    within(10, "a write makes it newer", lambda: (there / "file").stat().st_mtime > before)
+    (here / "file").unlink()
+
+
+def killed_server(here, there):
+    """What is synced is there after the server was killed, and mounts find it again."""
+    with open(here / "file", "wb", buffering=0) as file:
+        file.write(b"synced")
+        os.fsync(file)
+    same(ask("kill"), "done", "the answer of the host")
+
+    def read_again():
+        try:
+            return (here / "file").read_bytes() == b"synced" and (there / "file").read_bytes() == b"synced"
+        except OSError:
+            return False
+    within(60, "what was synced is there", read_again)
+    (here / "file").unlink()
+
+
+def main():
+    start_machine()
+    only = os.environ.get("KYANITE_ONLY", "")
+    for way, options in WAYS.items():
+        wanted = [check for each, check in CHECKS if each == way and only in f"{way}.{check}"]
+        if not wanted:
+            continue
+        try:
+            with Mounted("a", options) as first, Mounted("b", options + ",actimeo=0") as second:
+                # Who caches loosely does not ask what others have done.
+                other = first if "cache=loose" in options else second
+                for check in wanted:
+                    run_check(way, check, first, other)
+        except OSError as error:
+            for check in wanted:
+                print(f"FAIL {way} {check}: {error}", flush=True)
+
+
+def run_check(way, check, first, second):
+    folder = f"{way}-{check}"
+    began = time.monotonic()
+    try:
+        (first / folder).mkdir()
+        globals()[check](first / folder, second / folder)
+        (first / folder).rmdir()
+        print(f"ok {way} {check} ({time.monotonic() - began:.1f} s)", flush=True)
+    except Exception as error:  # Whatever it is, the next check is run.
+        where = traceback.extract_tb(error.__traceback__)[1 if isinstance(error, Wrong) else -1]
+        print(f"FAIL {way} {check}: line {where.lineno}: {error!r}".replace("\n", " "), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        print("over", flush=True)
+        libc.sync()
+        libc.reboot(0x4321FEDC)  # Power off.
