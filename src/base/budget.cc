@@ -42,12 +42,14 @@ void Budget::leave(Owner& owner) {
   if (--owner.second.parts == 0) owners_.erase(owners_.find(owner.first));
 }
 
-bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to) {
+bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to,
+                    Asked asked) {
   MutexLock lock(mutex_);
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);
-  const bool very_little = to <= total_ / kPartsOfVeryLittle && free >= total_ / 4;
-  for (size_t i = 0; i < owners.size() && to > from && !very_little; ++i) {
+  const bool modest = asked == Asked::kFirst || to <= total_ / kPartsOfVeryLittle;
+  const bool granted = modest && free >= total_ / 4;
+  for (size_t i = 0; i < owners.size() && to > from && !granted; ++i) {
     if (owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free)
       continue;
     refused_.fetch_add(1, std::memory_order_relaxed);
@@ -74,10 +76,10 @@ Budget::Part::~Part() {
   }
 }
 
-bool Budget::Part::resize(uint64_t bytes) {
+bool Budget::Part::resize(uint64_t bytes, Asked asked) {
   CHECK(budget_ != nullptr);
   if (bytes == bytes_) return true;
-  if (!budget_->change(owners_, bytes_, bytes)) return false;
+  if (!budget_->change(owners_, bytes_, bytes, asked)) return false;
   bytes_ = bytes;
   return true;
 }

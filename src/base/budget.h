@@ -2,8 +2,8 @@
 // more than what stays free: one alone gets a half, two a third each, and there is always something
 // left for one more. An account may hold three times what stays free: its peers do not shut each
 // other out, and all of them together leave a quarter to other accounts. Who asks for very little
-// gets it as long as a quarter of all is free: what others of the same peer hold, who may be behind
-// one address with it, does not shut it out.
+// gets it as long as a quarter of all is free, and so does who holds nothing and asks for one thing:
+// what others of the same peer hold, who may be behind one address with it, does not shut it out.
 #pragma once
 
 #include <array>
@@ -22,6 +22,8 @@ namespace kyanite {
 class Budget {
  public:
   class Part;
+  // Whether who asks holds something of it already, by other parts.
+  enum class Asked { kFirst, kMore };
 
   explicit Budget(uint64_t total) : total_(total) {}
   Budget(const Budget&) = delete;
@@ -43,7 +45,7 @@ class Budget {
 
   Owner* join(std::string name);
   void leave(Owner& owner);
-  bool change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to);
+  bool change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to, Asked asked);
 
   std::atomic<uint64_t> total_;
   std::atomic<uint64_t> used_{0};
@@ -73,7 +75,7 @@ class Budget::Part {
   bool of_a_budget() const { return budget_ != nullptr; }
   uint64_t bytes() const { return bytes_; }
   // Makes it this much, more or less than before. False, and as before, when more is too much.
-  [[nodiscard]] bool resize(uint64_t bytes);
+  [[nodiscard]] bool resize(uint64_t bytes, Asked asked = Asked::kMore);
 
  private:
   Budget* budget_ = nullptr;

@@ -69,6 +69,18 @@ TEST(Budget, VeryLittleIsGivenAsLongAsAQuarterIsFree) {
   EXPECT_TRUE(last.resize(1000));
 }
 
+TEST(Budget, AFirstThingIsGivenAsLongAsAQuarterIsFree) {
+  Budget budget(1000);
+  Budget::Part much(budget, "peer", "account"), first(budget, "peer", "account");
+  ASSERT_TRUE(much.resize(500));
+  EXPECT_FALSE(first.resize(10));
+  EXPECT_TRUE(first.resize(200, Budget::Asked::kFirst));
+  EXPECT_FALSE(first.resize(201));
+  Budget::Part last(budget, "peer", "account");
+  EXPECT_FALSE(last.resize(51, Budget::Asked::kFirst));
+  EXPECT_TRUE(last.resize(50, Budget::Asked::kFirst));
+}
+
 TEST(Budget, APeerIsAWholeIpv6Network) {
   Budget budget(1000);
   Budget::Part one(budget, "2001:db8::1"), other(budget, "2001:db8::2");

@@ -191,7 +191,10 @@ Task<bool> Connection::reserve_replies(const Chain& chain) {
 
 Task<bool> Connection::take_memory(Budget& budget, uint64_t bytes, Budget::Part& memory) {
   Budget::Part part(budget, peer_network(peer()));
-  for (auto waited = std::chrono::milliseconds(0); !part.resize(bytes); waited += kMemoryLook) {
+  for (auto waited = std::chrono::milliseconds(0);; waited += kMemoryLook) {
+    // Whoever takes what it asked for goes on, one request at a time if need be.
+    const auto asked = load_.bytes() == 0 ? Budget::Asked::kFirst : Budget::Asked::kMore;
+    if (part.resize(bytes, asked)) break;
     if (waited >= kMemoryPatience || dropped_) co_return fail("no memory for its frames");
     co_await carrier_.sleep(kMemoryLook);
   }

@@ -139,7 +139,12 @@ TEST_F(Limits, MemoryOfReplies) {
   same_peer.asked_credits = 2000;
   same_peer.come_in();
   EXPECT_TRUE(same_peer.give(read(same_peer, 1024))) << "what is small is served";
-  EXPECT_FALSE(same_peer.give(read(same_peer, kMaxTransferBytes)));
+  EXPECT_TRUE(same_peer.give(read(same_peer, kMaxTransferBytes))) << "one at a time";
+  EXPECT_EQ(same_peer.carrier.slept, std::chrono::seconds(0));
+  Pending<bool> also_held;
+  same_peer.carrier.held = &also_held;
+  EXPECT_TRUE(same_peer.give(read(same_peer, kMaxTransferBytes)));
+  EXPECT_FALSE(same_peer.give(read(same_peer, kMaxTransferBytes))) << "while that is not taken";
   EXPECT_GE(same_peer.carrier.slept, std::chrono::seconds(10)) << "it is waited for";
   TestClient other_peer(world, "10.0.0.1");
   other_peer.asked_credits = 2000;
@@ -147,6 +152,8 @@ TEST_F(Limits, MemoryOfReplies) {
   EXPECT_TRUE(other_peer.give(read(other_peer, kMaxTransferBytes)));
   client.carrier.held = nullptr;
   held.set(true);
+  same_peer.carrier.held = nullptr;
+  also_held.set(false);
   world.loop.run_ready();
   EXPECT_EQ(memory.used(), used);
   memory.set_total(total);

@@ -353,10 +353,17 @@ class DriveClient(Owner):
         if seen != wanted:
             raise Wrong(f"{directory} lists {seen}, not {wanted}")
 
-    async def check(self, connection):
+    async def observe(self, connection):
         seen = await read_tree(connection.rest, self.name)
         if await read_drive(connection.drive, self.name) != seen:
-            return f"{self.name}: SMB and REST do not show the same"
+            raise Wrong(f"{self.name}: SMB and REST do not show the same")
+        return seen
+
+    def shown(self, state):
+        return newest(state)
+
+    async def check(self, connection):
+        seen = await self.observe(connection)
         worlds, self.pending, before = [self.state, *self.pending], [], self.state
         self.state = {path: DIRECTORY if content is DIRECTORY else (content,) for path, content in seen.items()}
         if any(self._fits(world, seen) for world in worlds):
@@ -372,12 +379,17 @@ class DriveClient(Owner):
                    for path, contents in world.items())
 
 
+def newest(world):
+    """By path what the file has without a crash."""
+    return {path: DIRECTORY if contents is DIRECTORY else contents[-1] for path, contents in world.items()}
+
+
 def misfit(world, seen):
     """How a tree is not what it may be, in words."""
-    newest = {path: DIRECTORY if contents is DIRECTORY else contents[-1] for path, contents in world.items()}
+    latest = newest(world)
     ages = {path: f"{len(world[path]) - 1 - world[path].index(content)} writes behind" if content in world[path] else "as it never was"
-            for path, content in seen.items() if world.get(path) and content != newest[path]}
-    return f"{difference(seen, newest)} {ages}"
+            for path, content in seen.items() if world.get(path) and content != latest[path]}
+    return f"{difference(seen, latest)} {ages}"
 
 
 async def list_directory(drive, path):
