@@ -339,11 +339,7 @@ class SmbConnection:
 
     async def send_chain(self, parts, cost_bytes=0, hashed=False):
         """Several requests in one frame, each on what the one before it has opened (RELATED_FILE)."""
-        if self.gate.closed:
-            self.close()
-            raise Disconnected("the work is over")
-        if self._writer is None and parts[0][0] != NEGOTIATE:
-            await self.open()
+        await self._come(parts[0][0])
         if self._writer is None or self._writer.transport.is_closing():
             raise Disconnected("the connection is lost")
         charge = max(1, -(-cost_bytes // _BYTES_PER_CREDIT))
@@ -372,6 +368,14 @@ class SmbConnection:
             raise Disconnected(f"sending: {error!r}") from error
         return requests
 
+    async def _come(self, command):
+        """Opens the connection where the request needs one."""
+        if self.gate.closed:
+            self.close()
+            raise Disconnected("the work is over")
+        if self._writer is None and command != NEGOTIATE:
+            await self.open()
+
     def send_cancel(self, message_id, async_id):
         if self._writer is not None:
             flags, where = (_ASYNC, async_id) if async_id else (0, None)
@@ -379,6 +383,8 @@ class SmbConnection:
             self._writer.write(len(message).to_bytes(4, "big") + self._sign(message))
 
     async def request(self, command, body, kind=Reply, cost_bytes=0, hashed=False):
+        # Opening takes requests of its own, each of which is under way by itself.
+        await self._come(command)
         async with self.gate.request():
             return await (await self.send(command, body, kind, cost_bytes, hashed))
 
