@@ -219,7 +219,8 @@ class Model:
         if file is None:
             return MISSING, state
         refusals = self._refusals(state, file, "get")
-        if not file.marked and any(lock.exclusive for lock in state.locks_of(file)):
+        # Of an empty file nothing is read, so that no lock is in the way.
+        if not file.marked and file.value != EMPTY and any(lock.exclusive for lock in state.locks_of(file)):
             refusals.append((409, "FileLockConflict"))
         return self._told(operation, refusals, state) if refusals else ((200, file.value), state)
 
