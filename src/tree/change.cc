@@ -35,24 +35,25 @@ void touch(Entry& entry, Time now) {
 
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                  const Rules& rules) {
-  bool first = true;
+  Awaited awaited;
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
     const uint64_t silence = tree.open_files->silence();
     auto located = co_await locate(occasion, tree, path, rules.kind);
     if (!located) co_return located.error();
     // What a snapshot shows nobody has open.
     if (!tree.shown) {
-      auto admitted = tree.open_files->admit_reader(located->key(), rules.operation, first);
+      const FileKey key = located->key();
+      auto admitted = tree.open_files->admit_reader(key, rules.operation, awaited != key);
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
-        auto given = co_await tree.open_files->given_back(located->key(), occasion.deadline);
+        auto given = co_await tree.open_files->given_back(key, occasion.deadline);
         if (!given) co_return given.error();
-        first = false;
+        awaited = key;
         continue;  // What they brought is to be read.
       }
       // The decision is about what was found only if that was there all the time.
       if (!tree.open_files->silent_since(silence)) {
         auto again = co_await locate(occasion, tree, path, rules.kind);
-        if (!again || again->key() != located->key() ||
+        if (!again || again->key() != key ||
             again->found.entry->changed != located->found.entry->changed)
           continue;
       }
@@ -67,11 +68,11 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
 
 Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                    const Rules& rules, const Edit& edit) {
-  OpenFiles::Admission admission;  // Until the change is durable.
+  Admitting admitting;  // Until the change is durable.
   Changed changed;
   std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    auto located = co_await locate_admitted(attempt, tree, path, rules, admission);
+    auto located = co_await locate_admitted(attempt, tree, path, rules, admitting);
     if (!located) co_return located.error();
     TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto begun = co_await commit.begin(); !begun) co_return Error(begun.error());
@@ -136,7 +137,7 @@ Result<void> check_replaced(const Creation& creation, const Entry* before, Time 
 Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                    const Creation& creation, const Fill& fill) {
   CHECK(!tree.shown);
-  OpenFiles::Admission admission;  // Until the change is durable.
+  Admitting admitting;  // Until the change is durable.
   Changed changed;
   struct Entered {
     Way way;
@@ -144,7 +145,7 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
   };
   std::optional<Entered> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    admission = {};
+    admitting.admission = {};
     auto way = co_await follow(occasion, tree, path);
     if (!way) co_return way.error();
     std::vector<store::Key> keys{entry_key(tree.space, way->parent(), way->folded)};
@@ -159,9 +160,10 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
     auto admitted = tree.open_files->admit(
         touched, replaces ? FileOperation::kCreateFile : FileOperation::kListFiles,
-        attempt.is_first());
-    if (!admitted) co_return co_await not_admitted(attempt, tree, touched, admitted.error());
-    admission = std::move(*admitted);
+        admitting.awaited != touched);
+    if (!admitted)
+      co_return co_await not_admitted(attempt, tree, touched, admitted.error(), admitting.awaited);
+    admitting.admission = std::move(*admitted);
     if (before != nullptr && !creation.replaces) co_return Error(Reason::kExists);
     if (creation.replaces) {
       const Entry* replaced = before != nullptr ? before->entry.get() : nullptr;

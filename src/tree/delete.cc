@@ -96,10 +96,10 @@ namespace {
 // What is at the path leaves its place; a directory only when it is empty.
 Task<Result<void>> delete_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                 const Rules& rules) {
-  OpenFiles::Admission admission;  // Until the change is durable.
+  Admitting admitting;  // Until the change is durable.
   std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    auto located = co_await locate_admitted(attempt, tree, path, rules, admission);
+    auto located = co_await locate_admitted(attempt, tree, path, rules, admitting);
     if (!located) co_return located.error();
     auto taking = located->found.entry->directory ? take_empty_away(attempt, tree, located->found)
                                                   : take_away(attempt, tree, located->found);

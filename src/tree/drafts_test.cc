@@ -388,6 +388,39 @@ TEST(WritesInARace, LeaveWhatWasWrittenUpToSomeInstant) {
   EXPECT_GT(lengths.size(), 5u);
 }
 
+// A name that becomes another file's while somebody without a handle waits for the one it had.
+TEST(WritesInARace, AreStoredBeforeAnybodyWithoutAHandleLooksAtTheFileTheyAreIn) {
+  std::set<uint64_t> lengths;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened replaced = files.open("a");
+    Opened moved = files.open("b");
+    EXPECT_EQ(files.write(replaced, 0, "aaa"), "ok");
+    EXPECT_EQ(files.write(moved, 0, "bbbbb"), "ok");
+    auto look = [&]() -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      const Rules rules{Kind::kFile, FileOperation::kGetFile, {}, false};
+      const Path path{"a"};
+      auto located = co_await read_entry(occasion, files.tree, path, rules);
+      if (located) lengths.insert(located->found.entry->content.length);
+    };
+    auto move = [&]() -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      auto closed = co_await tree::close(occasion, replaced, false);
+      EXPECT_TRUE(closed.ok());
+      EXPECT_EQ(co_await files.rename_task(moved, "a", true), "ok");
+    };
+    std::vector<Task<void>> tasks;
+    tasks.push_back(look());
+    tasks.push_back(move());
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    EXPECT_EQ(files.close(moved), "ok");
+    EXPECT_EQ(files.stored("a"), "bbbbb");
+  }
+  EXPECT_EQ(lengths, (std::set<uint64_t>{3, 5}));
+}
+
 TEST(WritesInARace, TwoWhoOpenAndMakeTheSameFileGetOne) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     store::InterleavedStore store;

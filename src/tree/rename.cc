@@ -83,7 +83,7 @@ struct NotAdmitted {
 using Admitted = kyanite::Result<Admissions, NotAdmitted>;
 
 Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends& ends,
-                               bool first) {
+                               const Awaited& awaited) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   auto moved = co_await table.admit_rename_by(order.by, ends.source->entry->directory);
@@ -91,7 +91,7 @@ Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends
   admissions.source = std::move(*moved);
   if (ends.destination && !ends.same_place()) {
     const auto key = tree.key(ends.destination->entry->id);
-    auto gone = table.admit(key, FileOperation::kDeleteFile, first);
+    auto gone = table.admit(key, FileOperation::kDeleteFile, awaited != key);
     if (!gone && gone.error() == Error(Refusal::kSharingViolation))
       co_return NotAdmitted{key, Refusal::kAccessDenied};
     if (!gone) co_return NotAdmitted{key, gone.error()};
@@ -105,19 +105,20 @@ Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends
   co_return std::move(admissions);
 }
 
-Admitted admit(const Tree& tree, const Ends& ends, bool first) {
+Admitted admit(const Tree& tree, const Ends& ends, const Awaited& awaited) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   const Entry& source = *ends.source->entry;
   const auto key = tree.key(source.id);
   auto moved = source.directory ? table.admit_directory_rename(key)
-                                : table.admit(key, FileOperation::kRenameFile, first);
+                                : table.admit(key, FileOperation::kRenameFile, awaited != key);
   if (!moved) return NotAdmitted{key, moved.error()};
   admissions.source = std::move(*moved);
   const bool replaces = ends.destination && !ends.same_place();
   const auto touched = tree.key(replaces ? ends.destination->entry->id : ends.to_way.parent());
-  auto entered = table.admit(
-      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles, first);
+  auto entered =
+      table.admit(touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles,
+                  awaited != touched);
   if (!entered) return NotAdmitted{touched, entered.error()};
   admissions.destination = std::move(*entered);
   return admissions;
@@ -147,22 +148,22 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   CHECK(!tree.shown);
   std::optional<Ends> ends;
   Admissions admissions;  // Until the change is durable.
+  Awaited awaited;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
     admissions = {};
     auto found = co_await find_ends(attempt, tree, order);
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
-    const bool first = attempt.is_first();
     std::optional<Admitted> admitted;
     if (order.by != 0) {
-      admitted.emplace(co_await admit_by_handle(tree, order, *ends, first));
+      admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited));
     } else {
-      admitted.emplace(admit(tree, *ends, first));
+      admitted.emplace(admit(tree, *ends, awaited));
     }
     if (!*admitted) {
       const NotAdmitted& refused = admitted->error();
-      co_return co_await not_admitted(attempt, tree, refused.file, refused.why);
+      co_return co_await not_admitted(attempt, tree, refused.file, refused.why, awaited);
     }
     admissions = std::move(**admitted);
     Entry entry = *ends->source->entry;
