@@ -309,6 +309,7 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   const bool goes = last && (last->delete_on_close || table.is_delete_pending(opened.file));
   Result<void> stored;
   if (wrote && !goes) stored = co_await table.drafts().settle(opened.file);
+  if (last && last->delete_on_close) co_await table.begin_closing(opened.handle);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {

@@ -108,8 +108,10 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline) {
   {
     Shard& mine = shard(key);
     MutexLock lock(mine.mutex);
-    if (mine.breaking.contains(key)) {
-      mine.files.at(key).waiting.push_back(&wait);
+    const auto file = mine.files.find(key);
+    const bool closing = file != mine.files.end() && file->second.closing != 0;
+    if (closing || mine.breaking.contains(key)) {
+      file->second.waiting.push_back(&wait);
     } else {
       wait.turn.set(true);
     }

@@ -129,6 +129,7 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
   const auto found = shard.files.find(key);
   if (found == shard.files.end()) return std::nullopt;
   if (shard.delete_pending.contains(key)) return Refusal::kDeletePending;
+  if (found->second.closing != 0) return Refusal::kCached;
   const Grants::Doer doer;
   const auto beside = [&](const Handle& handle) { return compatible(operation, handle.mode); };
   if (const auto refusal = meet(shard, key, doer, beside, after)) return refusal;
@@ -311,6 +312,23 @@ kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   return closed;
 }
 
+Task<void> OpenFiles::begin_closing(HandleId handle) {
+  Shard& mine = shard(handle);
+  while (true) {
+    Wait wait;
+    {
+      MutexLock lock(mine.mutex);
+      const auto found = mine.handles.find(handle);
+      if (found == mine.handles.end() || !found->second.delete_on_close) co_return;
+      File& file = mine.files.at(found->second.file);
+      if (!std::exchange(found->second.closing, true)) ++file.closing;
+      if (file.in_flight.empty()) co_return;
+      file.waiting.push_back(&wait);
+    }
+    co_await wait.turn;
+  }
+}
+
 Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId handle, bool pending) {
   Shard& mine = shard(handle);
   while (true) {
@@ -350,6 +368,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   const HandleId id = handle->first;
   File& file = shard.files.at(handle->second.file);
   std::erase(file.handles, id);
+  if (handle->second.closing) --file.closing;
   std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);

@@ -80,8 +80,9 @@ struct FileOpen {
 
 struct Handle : FileOpen {
   HandleId id = 0;
-  Time reconnected;    // When its client came back to it; unset: it never was away.
-  uint64_t moves = 0;  // How often it was renamed since.
+  Time reconnected;      // When its client came back to it; unset: it never was away.
+  uint64_t moves = 0;    // How often it was renamed since.
+  bool closing = false;  // See begin_closing().
 
   EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
@@ -227,6 +228,10 @@ class OpenFiles {
     std::optional<Admission> removal;
   };
   kyanite::Result<Closed, Refusal> close(HandleId handle);
+  // Before a handle that deletes on close is closed: REST operations in flight on its file are
+  // over then, and those that come wait until it is closed. So all of them are before the mark or
+  // find it.
+  Task<void> begin_closing(HandleId handle);
 
   // Marks the file for deletion at its last close, or withdraws the mark, once REST operations in
   // flight on it are over. Needs delete access. For a directory the caller marks first, then looks
@@ -327,6 +332,7 @@ class OpenFiles {
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
     bool moving = false;  // A directory rename is among those in flight.
+    size_t closing = 0;   // handles about to mark it for deletion
     std::vector<Wait*> waiting;
 
     bool idle() const {

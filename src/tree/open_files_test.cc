@@ -238,6 +238,36 @@ TEST(OpenFiles, MarkAndLockWaitToo) {
   EXPECT_TRUE(table.delete_pending(kShare).contains(kFile));
 }
 
+TEST(OpenFiles, DeletionOnCloseComesAfterOperationsInFlightAndBeforeTheNext) {
+  OpenFiles table;
+  FileOpen request = file_open(kDeleteAccess, kFullAccess);
+  request.delete_on_close = true;
+  const HandleId marking = must_open(table, request);
+  const HandleId other = must_open(table, file_open(kReadAccess, kFullAccess));
+  std::optional<OpenFiles::Admission> writing = *table.admit(kFileKey, FileOperation::kPutRange);
+  bool begun = false, asked_again = false;
+  auto close = [&]() -> Task<void> {
+    co_await table.begin_closing(marking);
+    begun = true;
+  };
+  auto wait = [&]() -> Task<void> {
+    const auto given = co_await table.given_back(kFileKey, {});
+    asked_again = given.ok();
+  };
+  detach(close());
+  EXPECT_FALSE(begun);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kCached);
+  writing.reset();
+  EXPECT_TRUE(begun);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kCached);
+  detach(wait());
+  EXPECT_FALSE(asked_again);
+  ASSERT_TRUE(table.close(marking).ok());
+  EXPECT_TRUE(asked_again);
+  EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kDeletePending);
+  EXPECT_TRUE(table.close(other).ok());
+}
+
 TEST(OpenFiles, OperationsInFlightDoNotDisturbEachOther) {
   OpenFiles table;
   auto first = table.admit(kFileKey, FileOperation::kCreateFile);
