@@ -87,6 +87,7 @@ Status Told::operator()(Refusal refusal) const {
       return Status::kInsufficientResources;
     case Refusal::kCancelled:
       return Status::kCancelled;
+    case Refusal::kUndecided:
     case Refusal::kCached:
       break;  // Waited for in tree/.
   }

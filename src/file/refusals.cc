@@ -94,6 +94,7 @@ wire::Error Told::operator()(Refusal refused) const {
     case Refusal::kTooManyWaiting:
     case Refusal::kCancelled:
       break;  // Of handles, which REST has none of.
+    case Refusal::kUndecided:
     case Refusal::kCached:
       break;  // Waited for in tree/.
   }

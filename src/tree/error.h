@@ -47,6 +47,7 @@ enum class Refusal : uint8_t {
   kSharingViolation,
   kDeletePending,
   kLockConflict,
+  kUndecided,        // Another open is in the way that may still be refused itself.
   kCached,           // Clients were asked to give back what they cache: see OpenFiles::admit().
   kCacheFlushDelay,  // A client did not give back in time what it caches.
   kRangeNotLocked,

@@ -38,7 +38,7 @@ class Attempted {
   }
   Attempted(const Attempted&) = delete;
   Attempted& operator=(const Attempted&) = delete;
-  void keep() { handle_ = 0; }
+  void keep() { table_.decide(std::exchange(handle_, 0)); }
 
  private:
   OpenFiles& table_;
@@ -57,6 +57,7 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
   open.client = order.client;
   open.opened = now;
   open.delete_on_close = order.delete_on_close;
+  open.undecided = true;
   open.reach = order.reach;
   open.replaces = empties(order.disposition);
   open.caching = order.caching;

@@ -61,10 +61,16 @@ std::optional<Refusal> OpenFiles::meet(Shard& shard, FileKey key, const Grants::
   File& file = shard.files.at(key);
   if (file.handles.empty()) return std::nullopt;
   bool conflict = false;
+  bool undecided = false;
   bool waits = false;
   std::vector<HandleId> gone;
   for (const HandleId id : file.handles) {
-    if (can_be_beside(shard.handles.at(id))) continue;
+    const Handle& handle = shard.handles.at(id);
+    if (can_be_beside(handle)) continue;
+    if (handle.undecided) {
+      undecided = true;
+      continue;
+    }
     if (!shard.parked.empty() && shard.parked.contains(id)) {
       gone.push_back(id);
       continue;
@@ -81,6 +87,7 @@ std::optional<Refusal> OpenFiles::meet(Shard& shard, FileKey key, const Grants::
   close_gone(shard, gone, after);
   if (waits) return Refusal::kCached;
   if (conflict) return Refusal::kSharingViolation;
+  if (undecided) return Refusal::kUndecided;
   return std::nullopt;
 }
 
@@ -109,8 +116,9 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline) {
     Shard& mine = shard(key);
     MutexLock lock(mine.mutex);
     const auto file = mine.files.find(key);
-    const bool closing = file != mine.files.end() && file->second.closing != 0;
-    if (closing || mine.breaking.contains(key)) {
+    const bool soon =
+        file != mine.files.end() && file->second.closing + file->second.undecided != 0;
+    if (soon || mine.breaking.contains(key)) {
       file->second.waiting.push_back(&wait);
     } else {
       wait.turn.set(true);

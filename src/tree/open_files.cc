@@ -132,7 +132,8 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
   if (found->second.closing != 0) return Refusal::kCached;
   const Grants::Doer doer;
   const auto beside = [&](const Handle& handle) { return compatible(operation, handle.mode); };
-  if (const auto refusal = meet(shard, key, doer, beside, after)) return refusal;
+  const auto met = meet(shard, key, doer, beside, after);
+  if (met) return met == Refusal::kUndecided ? Refusal::kCached : met;
   // REST writes do not look which range they would touch.
   if (operation == FileOperation::kPutRange && !found->second.locks.empty())
     return Refusal::kLockConflict;
@@ -201,6 +202,7 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
     const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
     const auto beside = [&](const Handle& handle) { return compatible(mode, handle.mode); };
     const auto refusal = meet(mine, request.file, doer, beside, after);
+    if (refusal == Refusal::kUndecided) return Obstacle{{}, file};
     if (refusal == Refusal::kCached) return Obstacle{{}, file, true};
     if (refusal) return Obstacle{refusal};
     if (file->handles.size() >= kMaxHandlesPerFile) return Obstacle{Refusal::kTooManyHandles};
@@ -241,7 +243,9 @@ HandleId OpenFiles::add(FileOpen request) {
   grant(mine, request, id);
   request.caching.holder = nullptr;
   request.may_wait = nullptr;
-  mine.files[key].handles.push_back(id);
+  File& file = mine.files[key];
+  file.handles.push_back(id);
+  if (request.undecided) ++file.undecided;
   ++open_;
   const auto added = mine.handles.emplace(id, Handle{std::move(request), id, {}, 0}).first;
   count_below(added->second, true);
@@ -283,6 +287,17 @@ void OpenFiles::cancel_open(FileKey key, uint64_t ticket) {
   after.wake(*found, false);
   waiting.erase(found);
   forget_if_idle(mine, key);
+}
+
+void OpenFiles::decide(HandleId handle) {
+  Aftermath after(*this);
+  Shard& mine = shard(handle);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.handles.find(handle);
+  if (found == mine.handles.end() || !std::exchange(found->second.undecided, false)) return;
+  File& file = mine.files.at(found->second.file);
+  --file.undecided;
+  wake_all(file, after);
 }
 
 std::optional<Handle> OpenFiles::find(HandleId handle) const {
@@ -369,6 +384,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   File& file = shard.files.at(handle->second.file);
   std::erase(file.handles, id);
   if (handle->second.closing) --file.closing;
+  if (handle->second.undecided) --file.undecided;
   std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);

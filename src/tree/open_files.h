@@ -66,6 +66,9 @@ struct FileOpen {
   std::string client;  // address and port
   Time opened;
   bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
+  // Whoever opens looks at the file once more and may withdraw, or says decide(): until then others
+  // are not refused because of it but wait.
+  bool undecided = false;
   // What others must let it do at the moment of opening, besides its access: it empties the file.
   concurrency::AccessSet besides;
   // What it means to those who cache the file, and what it wants to cache itself.
@@ -206,6 +209,9 @@ class OpenFiles {
   // An open that waits is refused with kCancelled.
   void cancel_open(FileKey file, uint64_t ticket);
 
+  // An open that was undecided stands.
+  void decide(HandleId handle);
+
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
   bool is_delete_pending(FileKey file) const;
@@ -331,8 +337,9 @@ class OpenFiles {
     std::deque<LockWait*> lock_waits;  // in the order in which they came
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
-    bool moving = false;  // A directory rename is among those in flight.
-    size_t closing = 0;   // handles about to mark it for deletion
+    bool moving = false;   // A directory rename is among those in flight.
+    size_t closing = 0;    // handles about to mark it for deletion
+    size_t undecided = 0;  // handles that may still be withdrawn
     std::vector<Wait*> waiting;
 
     bool idle() const {

@@ -238,6 +238,40 @@ TEST(OpenFiles, MarkAndLockWaitToo) {
   EXPECT_TRUE(table.delete_pending(kShare).contains(kFile));
 }
 
+TEST(OpenFiles, NobodyIsRefusedBecauseOfAnOpenThatMayBeWithdrawn) {
+  OpenFiles table;
+  FileOpen exclusive = file_open(kFullAccess, kNoAccess);
+  exclusive.undecided = true;
+  for (const bool stays : {false, true}) {
+    const HandleId first = must_open(table, exclusive);
+    EXPECT_EQ(verdict(table, FileOperation::kGetFile), Refusal::kCached);
+    std::optional<kyanite::Result<HandleId, Refusal>> second;
+    bool asked_again = false;
+    auto open = [&]() -> Task<void> {
+      second.emplace(co_await table.open(file_open(kReadAccess, kFullAccess)));
+    };
+    auto wait = [&]() -> Task<void> {
+      const auto given = co_await table.given_back(kFileKey, {});
+      asked_again = given.ok();
+    };
+    detach(open());
+    detach(wait());
+    EXPECT_FALSE(second || asked_again);
+    if (stays) {
+      table.decide(first);
+    } else {
+      table.force_close(kFileKey, false, first);
+    }
+    EXPECT_TRUE(asked_again);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->ok(), !stays);
+    if (*second) {
+      EXPECT_TRUE(table.close(**second).ok());
+    }
+    EXPECT_EQ(verdict(table, FileOperation::kGetFile) == Refusal::kSharingViolation, stays);
+  }
+}
+
 TEST(OpenFiles, DeletionOnCloseComesAfterOperationsInFlightAndBeforeTheNext) {
   OpenFiles table;
   FileOpen request = file_open(kDeleteAccess, kFullAccess);
