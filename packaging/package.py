@@ -1,6 +1,6 @@
 """Makes the packages: .deb, .tar.gz, npm tarball and OCI image, into build/packages. The same commit gives the same bytes.
 
-Called by ./dev package, which builds before. Options: --build FOLDER of cmake, --architecture of Debian's, --only KIND.
+Called by ./dev package, which builds before. Options: --architecture of Debian's, --only KIND, --out FOLDER.
 """
 
 import argparse
@@ -19,7 +19,8 @@ import pages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
-OUT = ROOT / "build" / "packages"
+BUILDS = {"amd64": ROOT / "build" / "release", "arm64": ROOT / "build" / "arm64"}  # of cmake
+FETCHED = ROOT / "build" / "fetched"  # packages of Debian, of which images are made
 TOOLS = {"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
 NPM_CPUS = {"amd64": "x64", "arm64": "arm64"}
 
@@ -43,15 +44,14 @@ class Version:
 
 
 class Build:
-    """What was built, for one architecture."""
+    """What was built for one architecture, and where its packages go."""
 
-    def __init__(self, folder, architecture, version):
-        self.folder, self.architecture, self.version = folder, architecture, version
-        self.work = OUT / "work" / architecture
-        self.pages = OUT / "work" / "pages"
+    def __init__(self, architecture, version, out):
+        self.architecture, self.version, self.out = architecture, version, out
+        self.folder, self.epoch = BUILDS[architecture], version.epoch
+        self.work, self.pages = out / "work" / architecture, out / "work" / "pages"
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
-        self.epoch = version.epoch
 
     def tool(self, name):
         return TOOLS[self.architecture] + name
@@ -91,8 +91,8 @@ def make_tar(build):
     where = {"kyanite.1": "man/man1", "kyanite.bash": "bash-completion/completions", "_kyanite": "zsh/site-functions",
              "kyanite.fish": "fish/vendor_completions.d"}
     entries += [(f"{name}/share/{folder}/{page}", (build.pages / page).read_bytes(), 0o644) for page, folder in where.items()]
-    pack(OUT / f"{name}.tar.gz", entries, build.epoch)
-    pack(OUT / f"{name}-symbols.tar.gz", [(f"{name}-symbols/kyanite.debug", symbols.read_bytes(), 0o644)], build.epoch)
+    pack(build.out / f"{name}.tar.gz", entries, build.epoch)
+    pack(build.out / f"{name}-symbols.tar.gz", [(f"{name}-symbols/kyanite.debug", symbols.read_bytes(), 0o644)], build.epoch)
 
 
 def make_deb(build):
@@ -112,26 +112,27 @@ def make_deb(build):
     subprocess.run(["dpkg-buildpackage", "--build=binary", "--no-sign", f"--host-arch={build.architecture}", "--no-check-builddeps"],
                    check=True, cwd=folder, env=environment)
     for made in folder.parent.glob("*.deb"):
-        shutil.copy(made, OUT)
+        shutil.copy(made, build.out)
 
 
 def make_npm(build):
-    """Of all architectures whose one binary is there."""
+    """With the programs of all architectures that were built."""
     manifest = (HERE / "npm" / "package.json").read_text().replace("0.0.0", build.version.npm)
     entries = [("package/package.json", manifest.encode(), 0o644)]
     for file in sorted(path for path in (HERE / "npm").rglob("*") if path.is_file() and path.name != "package.json"):
         mode = 0o755 if file.parent.name == "bin" else 0o644
         entries.append((f"package/{file.relative_to(HERE / 'npm')}", file.read_bytes(), mode))
     for architecture, cpu in NPM_CPUS.items():
-        stripped = OUT / "work" / architecture / "kyanite"
-        if stripped.exists():
+        if (BUILDS[architecture] / "kyanite_one").exists():
+            stripped, _ = Build(architecture, build.version, build.out / "work" / "npm").split()
             entries.append((f"package/linux-{cpu}/kyanite", stripped.read_bytes(), 0o755))
-    pack(OUT / f"kyanite-{build.version.npm}.tgz", entries, build.epoch)
+    pack(build.out / f"kyanite-{build.version.npm}.tgz", entries, build.epoch)
 
 
 def make_image(build):
-    image.make(OUT / f"kyanite-{build.version.debian}-{build.architecture}.image.tar", build.work / "kyanite", build.architecture,
-               build.version.debian, build.epoch, OUT / "work" / "debian")
+    stripped, _ = build.split()
+    image.make(build.out / f"kyanite-{build.version.debian}-{build.architecture}.image.tar", stripped, build.architecture,
+               build.version.debian, build.epoch, FETCHED)
 
 
 KINDS = {"tar": make_tar, "deb": make_deb, "npm": make_npm, "image": make_image}
@@ -139,21 +140,21 @@ KINDS = {"tar": make_tar, "deb": make_deb, "npm": make_npm, "image": make_image}
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--architecture", choices=sorted(TOOLS), default="amd64")
     parser.add_argument("--only", choices=sorted(KINDS))
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "packages")
     arguments = parser.parse_args()
-    OUT.mkdir(parents=True, exist_ok=True)
-    build = Build(arguments.build, arguments.architecture, Version())
-    if arguments.architecture == "amd64":
-        subprocess.run(["python3", HERE / "pages.py", build.folder / "kyanite", build.pages], check=True)
-    if arguments.only in ("npm", "image"):
-        build.split()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    build = Build(arguments.architecture, Version(), arguments.out)
+    # The table of flags is the same for all; the machine's own program is the one that can be asked.
+    subprocess.run(["python3", HERE / "pages.py", BUILDS["amd64"] / "kyanite", build.pages], check=True)
+    before = {path: path.stat().st_mtime_ns for path in arguments.out.iterdir()}
     for kind, make in KINDS.items():
         if arguments.only in (None, kind):
             make(build)
-    for made in sorted(OUT.glob(f"*{build.version.debian}*")) + sorted(OUT.glob(f"*{build.version.npm}.tgz")):
-        print(f"{made.stat().st_size / 1e6:6.1f} MB  {made.relative_to(ROOT)}")
+    for made in sorted(arguments.out.iterdir()):
+        if made.is_file() and before.get(made) != made.stat().st_mtime_ns:
+            print(f"{made.stat().st_size / 1e6:6.1f} MB  {made}")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@
 #include "server/metrics.h"
 #include "server/open_store.h"
 #include "server/periodic.h"
+#include "server/root_certificates.h"
 #include "server/service_manager.h"
 #include "server/settings.h"
 #include "server/start_text.h"
@@ -367,6 +368,7 @@ int serve(const std::vector<std::string>& arguments, Personality personality) {
   if (!settings) return fail(settings.error());
   if (!set_up_log(settings->options)) return fail("cannot write " + settings->options.debug_file);
 
+  find_root_certificates();
   // Blocked in every thread started from here on; run() waits for them.
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
