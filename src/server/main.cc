@@ -231,6 +231,22 @@ std::unique_ptr<Periodic> start_watchdog(const ServiceManager& manager,
   });
 }
 
+// Looks after files that change, and tells systemd how it is, until a signal says to stop.
+void attend_until_stopped(const Settings& settings, auth::Accounts& accounts,
+                          jobs::Schedule& schedule, const std::vector<Started>& started) {
+  AccountReload account_reload(settings, accounts,
+                               [&](const std::string& account) { schedule.add_account(account); });
+  std::optional<Periodic> reloads;
+  if (!settings.options.config_file.empty())
+    reloads.emplace("reload", kReloadInterval, [&] { account_reload.check(); });
+  const ServiceManager manager = ServiceManager::of_environment();
+  const auto watchdog = start_watchdog(manager, started);
+  manager.tell("READY=1");
+  wait_for_stop_signal();
+  manager.tell("STOPPING=1");
+  print(azurite_closing_text(settings.options, started));
+}
+
 int run(const Settings& settings) {
   const Options& options = settings.options;
   auto opened = open_store(options);
@@ -312,19 +328,7 @@ int run(const Settings& settings) {
   flush_log();  // What is said of the start is said before it.
   print_start_text(settings, *started);
 
-  AccountReload account_reload(settings, accounts,
-                               [&](const std::string& account) { schedule->add_account(account); });
-  std::optional<Periodic> reloads;
-  if (!options.config_file.empty())
-    reloads.emplace("reload", kReloadInterval, [&] { account_reload.check(); });
-  const ServiceManager manager = ServiceManager::of_environment();
-  auto watchdog = start_watchdog(manager, *started);
-  manager.tell("READY=1");
-
-  wait_for_stop_signal();
-  manager.tell("STOPPING=1");
-  watchdog.reset();
-  print(azurite_closing_text(options, *started));
+  attend_until_stopped(settings, accounts, *schedule, *started);
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.
   std::thread([] {
     const int signal = wait_for_stop_signal();
