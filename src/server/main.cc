@@ -33,9 +33,9 @@
 #include "server/open_store.h"
 #include "server/periodic.h"
 #include "server/root_certificates.h"
-#include "server/service_manager.h"
 #include "server/settings.h"
 #include "server/start_text.h"
+#include "server/supervisor.h"
 #include "table/service.h"
 #include "tree/draft_keeper.h"
 
@@ -219,15 +219,15 @@ void warn_of_open_doors(const Settings& settings) {
 
 // Tells systemd that the server lives, as long as its own pages are answered, with whatever status:
 // a loop that hangs answers nothing. Null when systemd does not ask.
-std::unique_ptr<Periodic> start_watchdog(const ServiceManager& manager,
+std::unique_ptr<Periodic> start_watchdog(const Supervisor& supervisor,
                                          const std::vector<Started>& started) {
-  if (!manager.watchdog()) return nullptr;
-  const auto interval = *manager.watchdog() / 3;
+  if (!supervisor.watchdog()) return nullptr;
+  const auto interval = *supervisor.watchdog() / 3;
   const Started& last = started.back();
   std::optional<net::Endpoint> admin;
   if (last.listener == Listener::kAdmin) admin = last.endpoint;
-  return std::make_unique<Periodic>("watchdog", interval, [&manager, interval, admin] {
-    if (!admin || ask_health(admin->host, admin->port, interval)) manager.tell("WATCHDOG=1");
+  return std::make_unique<Periodic>("watchdog", interval, [&supervisor, interval, admin] {
+    if (!admin || ask_health(admin->host, admin->port, interval)) supervisor.tell("WATCHDOG=1");
   });
 }
 
@@ -239,11 +239,11 @@ void attend_until_stopped(const Settings& settings, auth::Accounts& accounts,
   std::optional<Periodic> reloads;
   if (!settings.options.config_file.empty())
     reloads.emplace("reload", kReloadInterval, [&] { account_reload.check(); });
-  const ServiceManager manager = ServiceManager::of_environment();
-  const auto watchdog = start_watchdog(manager, started);
-  manager.tell("READY=1");
+  const Supervisor supervisor = Supervisor::of_environment();
+  const auto watchdog = start_watchdog(supervisor, started);
+  supervisor.tell("READY=1");
   wait_for_stop_signal();
-  manager.tell("STOPPING=1");
+  supervisor.tell("STOPPING=1");
   print(azurite_closing_text(settings.options, started));
 }
 

@@ -9,11 +9,11 @@
 
 namespace kyanite::server {
 
-class ServiceManager {
+class Supervisor {
  public:
   // The values of NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID; "" for what is not there.
-  ServiceManager(std::string socket, std::string_view watchdog_us, std::string_view watchdog_pid);
-  static ServiceManager of_environment();
+  Supervisor(std::string socket, std::string_view watchdog_us, std::string_view watchdog_pid);
+  static Supervisor of_environment();
 
   // "READY=1", "STOPPING=1", "WATCHDOG=1"; several, each on its line. Nothing hangs on whether it
   // arrives.

@@ -1,4 +1,4 @@
-#include "server/service_manager.h"
+#include "server/supervisor.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -33,35 +33,35 @@ class Listening {
   const int descriptor_;
 };
 
-TEST(ServiceManager, IsToldBothWays) {
+TEST(Supervisor, IsToldBothWays) {
   const std::string id = std::to_string(getpid());
   const std::string path = testing::TempDir() + "kyanite-notify-" + id;
   for (const std::string& name : {path, "@kyanite-notify-" + id}) {
     const Listening listening(name);
-    const ServiceManager manager(name, "", "");
-    manager.tell("READY=1");
+    const Supervisor supervisor(name, "", "");
+    supervisor.tell("READY=1");
     EXPECT_EQ(listening.heard(), "READY=1") << name;
     EXPECT_EQ(listening.heard(), "nothing") << name;
   }
   unlink(path.c_str());
 }
 
-TEST(ServiceManager, NobodyThere) {
+TEST(Supervisor, NobodyThere) {
   for (const auto& name :
        {std::string(), std::string("/nonexistent/notify"), std::string(200, 'a')})
-    ServiceManager(name, "", "").tell("READY=1");
+    Supervisor(name, "", "").tell("READY=1");
 }
 
-TEST(ServiceManager, Watchdog) {
+TEST(Supervisor, Watchdog) {
   using std::chrono::milliseconds;
   const std::string own = std::to_string(getpid());
-  EXPECT_EQ(ServiceManager("s", "30000000", own).watchdog(), milliseconds(30'000));
-  EXPECT_EQ(ServiceManager("s", "30000000", "").watchdog(), milliseconds(30'000));
-  EXPECT_FALSE(ServiceManager("s", "30000000", "1").watchdog());
-  EXPECT_FALSE(ServiceManager("", "30000000", own).watchdog());
-  EXPECT_FALSE(ServiceManager("s", "", own).watchdog());
-  EXPECT_FALSE(ServiceManager("s", "soon", own).watchdog());
-  EXPECT_FALSE(ServiceManager("s", "0", own).watchdog());
+  EXPECT_EQ(Supervisor("s", "30000000", own).watchdog(), milliseconds(30'000));
+  EXPECT_EQ(Supervisor("s", "30000000", "").watchdog(), milliseconds(30'000));
+  EXPECT_FALSE(Supervisor("s", "30000000", "1").watchdog());
+  EXPECT_FALSE(Supervisor("", "30000000", own).watchdog());
+  EXPECT_FALSE(Supervisor("s", "", own).watchdog());
+  EXPECT_FALSE(Supervisor("s", "soon", own).watchdog());
+  EXPECT_FALSE(Supervisor("s", "0", own).watchdog());
 }
 
 }  // namespace

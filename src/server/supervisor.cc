@@ -1,4 +1,4 @@
-#include "server/service_manager.h"
+#include "server/supervisor.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,8 +20,8 @@ std::string variable(const char* name) {
 
 }  // namespace
 
-ServiceManager::ServiceManager(std::string socket, std::string_view watchdog_us,
-                               std::string_view watchdog_pid)
+Supervisor::Supervisor(std::string socket, std::string_view watchdog_us,
+                       std::string_view watchdog_pid)
     : socket_(std::move(socket)) {
   const auto us = parse_uint(watchdog_us);
   const bool ours = watchdog_pid.empty() || watchdog_pid == std::to_string(getpid());
@@ -29,11 +29,11 @@ ServiceManager::ServiceManager(std::string socket, std::string_view watchdog_us,
   watchdog_ = std::chrono::milliseconds(*us / 1000);
 }
 
-ServiceManager ServiceManager::of_environment() {
+Supervisor Supervisor::of_environment() {
   return {variable("NOTIFY_SOCKET"), variable("WATCHDOG_USEC"), variable("WATCHDOG_PID")};
 }
 
-void ServiceManager::tell(std::string_view state) const {
+void Supervisor::tell(std::string_view state) const {
   sockaddr_un address{};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
