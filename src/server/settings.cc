@@ -40,7 +40,8 @@ void make_account_settings(const Options& options, const Configuration& file, Se
 // bring one. Where everybody has the key anyhow, a token gives nothing more.
 Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
                                             const Settings& settings) {
-  if (rules.verifies() || is_well_known(settings.accounts)) return {};
+  const bool for_all = settings.options.insecure_off_loopback && is_well_known(settings.accounts);
+  if (rules.verifies() || for_all) return {};
   const auto open = open_host(settings.hosts);
   if (!open) return {};
   return Failure{
@@ -125,7 +126,8 @@ Result<void, std::string> read_environment_accounts(const Environment& environme
 
 std::string open_to_all_notice(const Settings& settings) {
   const auto open = open_host(settings.hosts);
-  if (!open || !is_well_known(settings.accounts)) return {};
+  const bool for_all = settings.options.insecure_off_loopback && is_well_known(settings.accounts);
+  if (!open || !for_all) return {};
   return "Serving on " + *open +
          " with the well-known account, as --insecureOffLoopback says: whoever reaches this "
          "address can read and change everything";

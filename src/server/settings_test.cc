@@ -143,6 +143,18 @@ TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
     ASSERT_FALSE(settings);
     EXPECT_NE(settings.error().find(c.refusal), std::string::npos) << settings.error();
   }
+  // Where everybody has the key, a token that anybody can make gives nothing more.
+  const std::vector<std::string> for_all = {"--oauth",
+                                            "basic",
+                                            "--cert",
+                                            "/nonexistent.pem",
+                                            "--blobHost",
+                                            "::",
+                                            "--insecureOffLoopback"};
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "").error().find(no_certificate),
+            std::string::npos);
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "acme:a2V5").error().find(no_key_set),
+            std::string::npos);
   unlink(jwks.c_str());
 }
 
