@@ -1,8 +1,8 @@
 """Writes an OCI image from nothing but files, so that it needs no registry and no container tools: one tar with an OCI layout,
 and beside it the manifest by which `docker load` and `podman load` find what is in it.
 
-It holds the program, the parts of Debian's libc6 it needs, root certificates for copies from https, and busybox, which is what
-those find who ask Azurite's image for a shell, nc or wget. All files have one time, so the same files give the same bytes.
+It holds the program, the parts of Debian's libc6 it needs, root certificates for copies from https, and busybox and netcat, for
+those who ask Azurite's image for a shell, nc or wget. All files have one time, so the same files give the same bytes.
 """
 
 import gzip
@@ -19,7 +19,7 @@ LOADERS = {"amd64": ("x86_64-linux-gnu", "lib64/ld-linux-x86-64.so.2", "ld-linux
            "arm64": ("aarch64-linux-gnu", "lib/ld-linux-aarch64.so.1", "ld-linux-aarch64.so.1")}
 LIBRARIES = ["libc.so.6", "libm.so.6"]
 NAMES = ["azurite", "azurite-blob", "azurite-queue", "azurite-table"]
-APPLETS = ["sh", "cat", "echo", "ls", "nc", "wget", "sleep", "test", "env", "id", "ps", "kill", "true", "false"]
+APPLETS = ["sh", "cat", "echo", "ls", "wget", "sleep", "test", "env", "id", "ps", "kill", "true", "false"]
 PORTS = [10000, 10001, 10002, 10003, 10445, 10010]
 ENVIRONMENT = ["PATH=/usr/local/bin:/usr/bin:/bin", "KYANITE_LOCATION=/data", "KYANITE_INSECURE_OFF_LOOPBACK=true"]
 ENVIRONMENT += [f"KYANITE_{service}_HOST=0.0.0.0" for service in ("BLOB", "QUEUE", "TABLE", "FILE", "SMB", "ADMIN")]
@@ -84,13 +84,16 @@ def files(program, architecture, cache):
     layer.add("bin/busybox", (unpacked("busybox-static", architecture, cache) / "bin" / "busybox").read_bytes(), 0o755)
     for name in APPLETS:
         layer.add(f"bin/{name}", link="busybox")
+    # That of busybox in Debian has no -z, which is how people ask whether a port is open.
+    netcat = unpacked("netcat-traditional", architecture, cache)
+    layer.add("bin/nc", (netcat / "bin" / "nc.traditional").read_bytes(), 0o755)
     # The roots are the same for every architecture.
     layer.add("etc/ssl/certs/ca-certificates.crt", certificates(unpacked("ca-certificates", "all", cache)))
     layer.add("usr/lib/ssl/cert.pem", link="/etc/ssl/certs/ca-certificates.crt")
     layer.add("etc/passwd", b"root:x:0:0:root:/:/bin/sh\nkyanite:x:%d:%d:Kyanite:/data:/bin/sh\n" % (USER, USER))
     layer.add("etc/group", b"root:x:0:\nkyanite:x:%d:\n" % USER)
     layer.add("etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files dns\n")
-    for package in ("libc6", "busybox-static", "ca-certificates"):
+    for package in ("libc6", "busybox-static", "netcat-traditional", "ca-certificates"):
         where = unpacked(package, "all" if package == "ca-certificates" else architecture, cache)
         layer.add(f"usr/share/doc/{package}/copyright", (where / "usr" / "share" / "doc" / package / "copyright").read_bytes())
     layer.add("data", folder=True, mode=0o700, owner=USER)

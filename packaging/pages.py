@@ -28,7 +28,7 @@ def roff(text):
 
 
 def manual(table):
-    lines = [f'.TH KYANITE 1 "" "kyanite {table["version"]}" "User Commands"', ".SH NAME",
+    lines = [f'.TH KYANITE 1 "" "kyanite {table["version"]}" "User Commands"', ".nh", ".SH NAME",
              "kyanite, azurite \\- server for the Azure Storage protocols", ".SH SYNOPSIS", ".B kyanite", ".RI [ FLAGS ]", ".br",
              ".B azurite", ".RI [ FLAGS ]", ".SH DESCRIPTION",
              "Serves Blob, Queue, Table and File over REST, Data Lake, and File over SMB, from one directory.",

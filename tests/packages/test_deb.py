@@ -102,7 +102,7 @@ class Life(Folder):
         notify.bind("n")
         path.chmod(0o777)
         notify.settimeout(60)
-        environment = {"NOTIFY_SOCKET": "/run/n", "CREDENTIALS_DIRECTORY": "/run/credentials", "WATCHDOG_USEC": "900000",
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "NOTIFY_SOCKET": "/run/n", "CREDENTIALS_DIRECTORY": "/run/credentials", "WATCHDOG_USEC": "900000",
                        **{f"KYANITE_{name.upper()}_PORT": str(port) for name, port in ports.items()}}
         command = ["chroot", f"--userspec={unit['User']}:{unit['Group']}", self.root, *shlex.split(unit["ExecStart"])]
         return Process(self, command, env=environment), notify

@@ -26,7 +26,7 @@ class Pages(Folder):
 
     def test_the_manual_page_is_right_and_complete(self):
         done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", self.folder / "kyanite.1"], capture_output=True,
-                              text=True, check=True, env={"MANWIDTH": "200", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+                              text=True, check=True, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
         self.assertEqual(done.stderr, "")
         text = re.sub(r".\x08", "", done.stdout)
         for flag in self.flags:
@@ -48,7 +48,7 @@ class Pages(Folder):
         for shell, page in (("zsh", "_kyanite"), ("fish", "kyanite.fish")):
             with self.subTest(shell=shell):
                 try:
-                    run(shell, "--no-execute", self.folder / page)
+                    run(shell, "-n", self.folder / page)
                 except FileNotFoundError:
                     self.skipTest(f"no {shell} here")
 
