@@ -86,10 +86,10 @@ class Process:
         # Another position than the program's, which writes to the same file.
         return os.pread(self.log.fileno(), 1 << 20, 0).decode(errors="replace")
 
-    def until(self, pattern):
+    def until(self, pattern, running=True):
         end = time.monotonic() + WAIT_S
         while not (found := re.search(pattern, self.output(), re.MULTILINE)):
-            if self.process.poll() is not None or time.monotonic() > end:
+            if (running and self.process.poll() is not None) or time.monotonic() > end:
                 raise AssertionError(f"no {pattern} in: {self.output()}")
             time.sleep(0.02)
         return found
