@@ -33,12 +33,12 @@ def check_format():
 
 def check_scripts():
     complaints = []
-    for script in [ROOT / "dev", ROOT / ".ci" / "run", *ROOT.glob("tests/**/*.sh")]:
+    for script in [ROOT / "dev", ROOT / ".ci" / "run", ROOT / "packaging" / "archives", ROOT / "packaging" / "cross", *ROOT.glob("tests/**/*.sh")]:
         if "node_modules" in script.parts:
             continue
         done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
         complaints += [done.stderr] if done.returncode else []
-    for script in [*ROOT.glob("tools/*.py"), *ROOT.glob("tests/**/*.py")]:
+    for script in [*ROOT.glob("tools/*.py"), *ROOT.glob("packaging/*.py"), *ROOT.glob("tests/**/*.py")]:
         if "node_modules" in script.parts:
             continue
         try:

@@ -1,7 +1,8 @@
 """Runs the test suites of a build, two at a time, and ends with one line: N passed, N failed.
 
 Suites are named unit/FOLDER_test (GoogleTest programs of the build), js/NAME (tests/js/NAME.test.mjs, Node.js's own
-runner) and py/NAME (tests/py/test_NAME.py, unittest); with --smb only smb/NAME (tests/smb/test_NAME.py). Black-box suites start servers of their own from KYANITE_BINARY.
+runner) and py/NAME (tests/py/test_NAME.py, unittest); with --smb only smb/NAME (tests/smb/test_NAME.py), with --packages only packages/NAME
+(tests/packages/test_NAME.py). Black-box suites start servers of their own from KYANITE_BINARY.
 """
 
 import argparse
@@ -68,11 +69,11 @@ class Suite:
                 self.passed += 1
 
 
-def find_suites(build, test, smb):
+def find_suites(build, test, apart):
     reports = build / "reports"
     reports.mkdir(exist_ok=True)
-    if smb:
-        yield from find_python_suites("smb", reports, test)
+    if apart:
+        yield from find_python_suites(apart, reports, test)
         return
     for program in sorted(build.glob("*_test")):
         report = reports / f"{program.name}.xml"
@@ -110,11 +111,12 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--smb", action="store_true")
+    parser.add_argument("--smb", dest="apart", action="store_const", const="smb")
+    parser.add_argument("--packages", dest="apart", action="store_const", const="packages")
     arguments = parser.parse_args()
 
     wanted, _, test = arguments.only.partition(":")
-    suites = [suite for suite in find_suites(arguments.build, test, arguments.smb)
+    suites = [suite for suite in find_suites(arguments.build, test, arguments.apart)
               if wanted in suite.name and not (arguments.quick and suite.slow)]
     suites.sort(key=lambda suite: not suite.slow)  # The longest first, so that none is left running alone at the end.
     environment = environment_of(arguments.build, arguments.quick)

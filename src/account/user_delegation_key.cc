@@ -22,7 +22,7 @@ Task<wire::Result<http::Reply>> get_user_delegation_key(service::Call& call) {
   const auto start = start_text.empty() ? Time() : wire::parse_iso_date(start_text);
   const auto expiry = wire::parse_iso_date(info.child_value("Expiry"));
   if (!info || !start || !expiry) co_return wire::Error(Code::kInvalidXmlDocument);
-  const auto* account = call.context.accounts.find(call.target.account);
+  const auto account = call.context.accounts.find(call.target.account);
   CHECK(account != nullptr);
   auto key =
       auth::issue_delegation_key(*account, call.caller, call.target.service, call.version_text,

@@ -1,12 +1,14 @@
-// The accounts this server holds and their secret keys. Read once at start, shared by all threads
-// afterwards.
+// The accounts this server holds and their secret keys, shared by all threads.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace kyanite::auth {
 
@@ -33,15 +35,19 @@ class Accounts {
  public:
   Accounts() = default;
   // Later accounts replace earlier ones of the same name.
-  explicit Accounts(std::vector<Account> accounts);
+  explicit Accounts(std::vector<Account> accounts) { replace(std::move(accounts)); }
 
-  // Null when there is no such account. The pointer lives as long as this object.
-  const Account* find(std::string_view name) const;
-  bool empty() const { return accounts_.empty(); }
-  const std::map<std::string, Account, std::less<>>& all() const { return accounts_; }
+  // Null when there is no such account. Whoever found one may use it to the end, whatever replaces
+  // it meanwhile.
+  std::shared_ptr<const Account> find(std::string_view name) const;
+  std::vector<std::string> names() const;
+
+  // From now on these are all. Accounts that are the same as before stay what they are.
+  void replace(std::vector<Account> accounts);
 
  private:
-  std::map<std::string, Account, std::less<>> accounts_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
 };
 
 }  // namespace kyanite::auth

@@ -65,7 +65,7 @@ wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Reques
 wire::Result<Caller> authenticate(const http::Request& request, const wire::Query& query,
                                   const Target& target, const Settings& settings,
                                   wire::Version version, Time now) {
-  const Account* account = settings.accounts->find(target.account);
+  const auto account = settings.accounts->find(target.account);
   if (account == nullptr) return wire::Error(wire::Code::kResourceNotFound);
   const auto authorization = find_authorization(request.headers);
   const bool bound = query.has("sduoid");

@@ -3,8 +3,7 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,18 +53,12 @@ Match match(const Authenticate& message, std::string_view challenge,
 }
 }  // namespace
 
-Passwords account_passwords(const Accounts& accounts) {
-  using Keys = std::map<std::string, std::vector<std::string>, std::less<>>;
-  auto all = std::make_shared<Keys>();
-  for (const auto& [name, account] : accounts.all()) {
-    for (const auto& key : account.keys) (*all)[name].push_back(base64(key.bytes()));
-  }
-  return [all = std::shared_ptr<const Keys>(std::move(all))](
-             std::string_view user) -> std::span<const std::string> {
-    const auto found = all->find(user);
-    if (found == all->end()) return {};
-    return found->second;
-  };
+std::vector<std::string> account_passwords(const Accounts& accounts, std::string_view account) {
+  std::vector<std::string> passwords;
+  const auto found = accounts.find(account);
+  if (found == nullptr) return passwords;
+  for (const auto& key : found->keys) passwords.push_back(base64(key.bytes()));
+  return passwords;
 }
 
 std::string shown(std::string_view utf16) {

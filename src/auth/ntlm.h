@@ -9,9 +9,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "auth/account.h"
 #include "auth/ntlm_keys.h"
@@ -23,11 +23,11 @@
 namespace kyanite::auth::ntlm {
 
 // The passwords, ASCII text, by any of which the user may come in: at most kMaxPasswords, none if
-// there is no such user. `user` is in lower case. What is returned lives as long as the function.
-using Passwords = std::function<std::span<const std::string>(std::string_view user)>;
+// there is no such user. `user` is in lower case.
+using Passwords = std::function<std::vector<std::string>(std::string_view user)>;
 inline constexpr size_t kMaxPasswords = 2;
-// The keys of these accounts as base64 text.
-Passwords account_passwords(const Accounts& accounts);
+// The keys of an account as base64 text; none if there is no such account.
+std::vector<std::string> account_passwords(const Accounts& accounts, std::string_view account);
 
 // What all logons of a server share. Outlives them.
 struct Settings {

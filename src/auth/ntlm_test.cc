@@ -58,7 +58,7 @@ struct Known {
   Known() { client.negotiate(); }
 };
 
-std::span<const std::string> known_passwords(std::string_view user) {
+std::vector<std::string> known_passwords(std::string_view user) {
   static const std::vector<std::string> known = {"another", "Passw0rd!"};
   if (user != "acct") return {};
   return known;
@@ -217,9 +217,9 @@ TEST_F(Logon, EitherPasswordAndAnyDomainDo) {
 TEST_F(Logon, AccountKeysAreTakenAsText) {
   const std::string key =
       "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-  settings.passwords = account_passwords(
-      Accounts({{"acct", {auth::Key(unbase64(key).value()), auth::Key("other key")}},
-                {"single", {auth::Key("one")}}}));
+  Accounts accounts({{"acct", {auth::Key(unbase64(key).value()), auth::Key("other key")}},
+                     {"single", {auth::Key("one")}}});
+  settings.passwords = [&](std::string_view user) { return account_passwords(accounts, user); };
   for (const auto& [user, password] :
        {std::pair{"acct", key}, {"acct", "b3RoZXIga2V5"}, {"single", "b25l"}}) {
     client.user = user;
@@ -229,6 +229,9 @@ TEST_F(Logon, AccountKeysAreTakenAsText) {
     EXPECT_EQ(refusal(client), Refusal::kWrongUserOrPassword);
   }
   EXPECT_TRUE(settings.passwords("nobody").empty());
+  accounts.replace({{"single", {auth::Key("two")}}});
+  EXPECT_TRUE(settings.passwords("acct").empty());
+  EXPECT_EQ(settings.passwords("single"), std::vector<std::string>{"dHdv"});
 }
 
 TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
@@ -244,7 +247,7 @@ TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
 // What stands in for a password that is not there is no password.
 TEST_F(Logon, NobodyGetsInWithoutAPassword) {
   for (const auto& passwords : std::vector<std::vector<std::string>>{{}, {""}, {"", ""}}) {
-    settings.passwords = [&](std::string_view) { return std::span(passwords); };
+    settings.passwords = [&](std::string_view) { return passwords; };
     for (const auto& password : {std::string(), std::string(88, '0')}) {
       client.password = password;
       EXPECT_EQ(refusal(client), Refusal::kWrongUserOrPassword);

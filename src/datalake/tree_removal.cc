@@ -28,7 +28,7 @@ constexpr std::string_view kContinuation = "continuation";
 
 // The MAC of what a token says for this caller and this directory, under the account's first key.
 std::string token_mac(const Call& call, uint64_t directory, std::string_view said) {
-  const auth::Account* account = call.context.accounts.find(call.target.account);
+  const auto account = call.context.accounts.find(call.target.account);
   CHECK(account != nullptr && !account->keys.empty());
   // No other use of the key begins with this line.
   std::string text = "kyanite tree removal 1\n";

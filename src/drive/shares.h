@@ -44,9 +44,8 @@ class Shares {
  public:
   virtual ~Shares() = default;
 
-  // The account's keys as text, which are its passwords; none if there is no such account. They
-  // live as long as this object.
-  virtual std::span<const std::string> passwords(std::string_view account) const = 0;
+  // The account's keys as text, which are its passwords; none if there is no such account.
+  virtual std::vector<std::string> passwords(std::string_view account) const = 0;
   virtual AccountRules rules(std::string_view account) const = 0;
 
   // A share by name, whatever the case of its letters; nothing when the account has none of that

@@ -74,9 +74,9 @@ class TestShares final : public Shares {
   std::optional<store::Error> failure;
   Pending<bool>* gate = nullptr;
 
-  std::span<const std::string> passwords(std::string_view account) const override {
+  std::vector<std::string> passwords(std::string_view account) const override {
     const auto found = accounts.find(account);
-    return found == accounts.end() ? std::span<const std::string>() : found->second;
+    return found == accounts.end() ? std::vector<std::string>() : found->second;
   }
   AccountRules rules(std::string_view) const override { return account_rules; }
   Task<Result<std::optional<Share>, store::Error>> find(store::Occasion& occasion, std::string_view,

@@ -29,7 +29,7 @@ int64_t back_off_seconds(int failures) {
 }  // namespace
 
 Schedule::Schedule(store::Store& store, const Clock& clock, std::vector<std::string> accounts)
-    : store_(store), clock_(clock), accounts_(std::move(accounts)) {}
+    : store_(store), clock_(clock), accounts_(accounts.begin(), accounts.end()) {}
 
 void Schedule::add(std::vector<Job> jobs) {
   MutexLock lock(mutex_);
@@ -38,11 +38,21 @@ void Schedule::add(std::vector<Job> jobs) {
     auto entry = std::make_unique<Entry>();
     entry->counts.name = job.name;
     entry->job = std::move(job);
-    entry->rounds.resize(accounts_.size());
-    for (size_t i = 0; i < accounts_.size(); ++i)
-      entry->turns.emplace(std::pair(clock_.moment(), ++turns_given_), i);
+    for (size_t i = 0; i < accounts_.size(); ++i) give_turns(*entry, i);
     entries_.push_back(std::move(entry));
   }
+}
+
+void Schedule::add_account(std::string account) {
+  MutexLock lock(mutex_);
+  if (std::find(accounts_.begin(), accounts_.end(), account) != accounts_.end()) return;
+  accounts_.push_back(std::move(account));
+  for (const auto& entry : entries_) give_turns(*entry, accounts_.size() - 1);
+}
+
+void Schedule::give_turns(Entry& entry, size_t account) {
+  entry.rounds.emplace_back();
+  entry.turns.emplace(std::pair(clock_.moment(), ++turns_given_), account);
 }
 
 std::optional<Schedule::Taken> Schedule::take() {
@@ -60,7 +70,7 @@ std::optional<Schedule::Taken> Schedule::take() {
   const size_t account = next->turns.begin()->second;
   next->turns.erase(next->turns.begin());
   next->running = true;
-  return Taken{next, account, now};
+  return Taken{next, account, &next->rounds[account], &accounts_[account], now};
 }
 
 std::optional<Moment> Schedule::next_due() const {
@@ -79,9 +89,9 @@ Task<bool> Schedule::run_one() {
   const auto taken = take();
   if (!taken) co_return false;
   Entry& entry = *taken->entry;
-  Round& round = entry.rounds[taken->account];
+  Round& round = *taken->round;
   co_await load_cursor(*taken);
-  Step step(store_, clock_, accounts_[taken->account], entry.job.budget, round.cursor, &stopping_);
+  Step step(store_, clock_, *taken->account_name, entry.job.budget, round.cursor, &stopping_);
   auto result = co_await entry.job.run(step);
   round.cursor = result && *result ? std::string() : step.cursor;
   co_await store_cursor(*taken);
@@ -100,9 +110,9 @@ store::Key Schedule::cursor_key(const std::string& account, const std::string& j
 
 // A cursor that cannot be had is one that was lost.
 Task<void> Schedule::load_cursor(const Taken& taken) {
-  Round& round = taken.entry->rounds[taken.account];
+  Round& round = *taken.round;
   if (std::exchange(round.loaded, true)) co_return;
-  const auto key = cursor_key(accounts_[taken.account], taken.entry->job.name);
+  const auto key = cursor_key(*taken.account_name, taken.entry->job.name);
   const auto record = co_await store_.get(key);
   if (!record || *record == nullptr) co_return;
   auto stored = store::decode<StoredCursor>((*record)->value);
@@ -112,14 +122,14 @@ Task<void> Schedule::load_cursor(const Taken& taken) {
 // A cursor that cannot be stored is tried again with the next step. It must not keep the job from
 // its work: on a full disk that is what makes room.
 Task<void> Schedule::store_cursor(const Taken& taken) {
-  Round& round = taken.entry->rounds[taken.account];
+  Round& round = *taken.round;
   const Moment now = clock_.moment();
   const bool again = round.stored_at && now < after_seconds(*round.stored_at, kStoreSeconds);
   if (round.cursor == round.stored || (again && !round.cursor.empty())) co_return;
   auto record = std::make_shared<store::SharedRecord>();
   record->value = store::encode(StoredCursor{round.cursor});
   store::Commit commit;
-  commit.put(cursor_key(accounts_[taken.account], taken.entry->job.name),
+  commit.put(cursor_key(*taken.account_name, taken.entry->job.name),
              round.cursor.empty() ? nullptr : record);
   if (auto done = co_await store_.commit(std::move(commit)); !done) co_return;
   round.stored = round.cursor;
@@ -135,7 +145,7 @@ void Schedule::count_failure(Entry& entry, std::string what) {
 void Schedule::finish(const Taken& taken, const Step& step, const store::Result<bool>& result) {
   MutexLock lock(mutex_);
   Entry& entry = *taken.entry;
-  Round& round = entry.rounds[taken.account];
+  Round& round = *taken.round;
   Status& counts = entry.counts;
   const Moment now = clock_.moment();
   const int64_t took = now.ticks - taken.began.ticks;

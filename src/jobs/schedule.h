@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,8 @@ class Schedule {
 
   // Before the first step. No two jobs have one name.
   void add(std::vector<Job> jobs);
+  // From now on the jobs are done for this account, too. One that has them already keeps them.
+  void add_account(std::string account);
 
   // Does one step that is due; false when there is none. May be called from several threads.
   Task<bool> run_one();
@@ -92,7 +95,7 @@ class Schedule {
   using Turns = std::map<std::pair<Moment, uint64_t>, size_t>;
   struct Entry {
     Job job;
-    std::vector<Round> rounds;  // one an account
+    std::deque<Round> rounds;  // one an account
     Turns turns;
     bool running = false;
     Moment rests_until;
@@ -101,6 +104,8 @@ class Schedule {
   struct Taken {
     Entry* entry;
     size_t account;
+    Round* round;
+    const std::string* account_name;
     Moment began;
   };
 
@@ -109,13 +114,14 @@ class Schedule {
   Task<void> load_cursor(const Taken& taken);
   Task<void> store_cursor(const Taken& taken);
   void finish(const Taken& taken, const Step& step, const store::Result<bool>& result);
+  void give_turns(Entry& entry, size_t account) REQUIRES(mutex_);
   void count_failure(Entry& entry, std::string what) REQUIRES(mutex_);
 
   store::Store& store_;
   const Clock& clock_;
-  const std::vector<std::string> accounts_;
   std::atomic<bool> stopping_{false};
   mutable Mutex mutex_;  // Guards what is in the entries as well, but for what is said of Round.
+  std::deque<std::string> accounts_ GUARDED_BY(mutex_);  // They stay where they are.
   std::vector<std::unique_ptr<Entry>> entries_ GUARDED_BY(mutex_);
   uint64_t turns_given_ GUARDED_BY(mutex_) = 0;
 };

@@ -81,6 +81,14 @@ TEST_F(Schedules, RoundsGoOnAfterAPauseAndBeginAnewAfterARest) {
   EXPECT_EQ(status.usual_looked, 3U);
 }
 
+TEST_F(Schedules, AnAccountMayComeLater) {
+  Schedule schedule(store, clock, {"a"});
+  start(schedule, {counting("job", 2), counting("another", 1)});
+  schedule.add_account("b");
+  schedule.add_account("a");
+  EXPECT_EQ(pass(schedule, 3), "b b a+ b+ ");
+}
+
 TEST_F(Schedules, ARoundGoesOnAfterARestart) {
   {
     Schedule schedule(store, clock, {"a", "b"});

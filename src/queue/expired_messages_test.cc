@@ -11,7 +11,7 @@ namespace {
 class ExpiredMessages : public testing::Test {
  protected:
   ExpiredMessages() {
-    test.around.accounts = auth::Accounts({{"account", {}}, {"another", {}}});
+    test.around.accounts.replace({{"account", {}}, {"another", {}}});
     test.create();
   }
   size_t stored() {

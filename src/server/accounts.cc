@@ -33,8 +33,25 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 }  // namespace
 
+std::string lenient_unbase64(std::string_view text) {
+  std::string letters;
+  for (char c : text.substr(0, text.find('='))) {
+    if (c == '-') c = '+';
+    if (c == '_') c = '/';
+    const bool counts = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '+' || c == '/';
+    if (counts) letters += c;
+  }
+  if (letters.size() % 4 == 1) letters.pop_back();  // Six bits are no byte.
+  letters.resize((letters.size() + 3) / 4 * 4, '=');
+  auto bytes = unbase64(letters);
+  CHECK(bytes);
+  return std::move(*bytes);
+}
+
 Result<auth::Account, std::string> make_account(std::string_view name,
-                                                const std::vector<std::string_view>& keys) {
+                                                const std::vector<std::string_view>& keys,
+                                                KeyForm form) {
   const std::string shown(name);
   if (!is_account_name(name)) {
     return Failure{"'" + shown + "' is not an account name: 3 to 24 lower-case letters and digits"};
@@ -43,7 +60,7 @@ Result<auth::Account, std::string> make_account(std::string_view name,
   if (keys.size() > kMostKeys) return Failure{"account " + shown + " has more than two keys"};
   auth::Account account{shown, {}};
   for (std::string_view key : keys) {
-    auto bytes = unbase64(key);
+    auto bytes = form == KeyForm::kBase64 ? unbase64(key) : lenient_unbase64(key);
     if (!bytes || bytes->empty()) {
       return Failure{"a key of account " + shown + " is not base64 text"};
     }
@@ -57,7 +74,7 @@ Result<AccountList, std::string> parse_account_list(std::string_view text) {
   for (std::string_view item : split(text, ';')) {
     if (item.empty()) continue;
     const auto parts = split(item, ':');
-    auto account = make_account(parts[0], {parts.begin() + 1, parts.end()});
+    auto account = make_account(parts[0], {parts.begin() + 1, parts.end()}, KeyForm::kAsAzurite);
     if (!account) return Failure{account.error()};
     accounts.push_back(std::move(*account));
   }
@@ -73,8 +90,20 @@ bool is_loopback(std::string_view host) {
   return equals_ignoring_case(host, "localhost");
 }
 
+std::optional<std::string> open_host(const std::vector<std::string>& hosts) {
+  const auto open = std::find_if_not(hosts.begin(), hosts.end(),
+                                     [](const std::string& host) { return is_loopback(host); });
+  return open == hosts.end() ? std::nullopt : std::optional(*open);
+}
+
+bool is_well_known(const AccountList& accounts) {
+  return accounts.size() == 1 && accounts[0].name == kWellKnownAccount &&
+         accounts[0].keys.size() == 1 && base64(accounts[0].keys[0].bytes()) == kWellKnownKey;
+}
+
 Result<AccountList, std::string> choose_accounts(AccountList given,
-                                                 const std::vector<std::string>& hosts) {
+                                                 const std::vector<std::string>& hosts,
+                                                 bool insecure_off_loopback) {
   std::set<std::string_view> names;
   for (const auth::Account& account : given) {
     if (!names.insert(account.name).second) {
@@ -82,11 +111,11 @@ Result<AccountList, std::string> choose_accounts(AccountList given,
     }
   }
   if (!given.empty()) return given;
-  for (const std::string& host : hosts) {
-    if (is_loopback(host)) continue;
-    return Failure{"refusing to listen on " + host +
+  if (const auto host = open_host(hosts); host && !insecure_off_loopback) {
+    return Failure{"refusing to listen on " + *host +
                    " with the well-known account only: anyone who reaches this address knows its "
-                   "key. Give an account of your own by AZURITE_ACCOUNTS=name:key or --config"};
+                   "key. Give an account of your own by AZURITE_ACCOUNTS=name:key or --config, or "
+                   "say --insecureOffLoopback if everybody may come in"};
   }
   auto well_known = make_account(kWellKnownAccount, {kWellKnownKey});
   CHECK(well_known);

@@ -2,6 +2,7 @@
 // well-known one for development.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,22 +20,35 @@ inline constexpr std::string_view kWellKnownKey =
 using AccountList = std::vector<auth::Account>;
 
 // An account from its written form: a name of 3 to 24 lower-case letters and digits and one or two
-// keys in base64. Errors name the account but never show a key.
+// keys. Errors name the account but never show a key.
+enum class KeyForm { kBase64, kAsAzurite };
 Result<auth::Account, std::string> make_account(std::string_view name,
-                                                const std::vector<std::string_view>& keys);
+                                                const std::vector<std::string_view>& keys,
+                                                KeyForm form = KeyForm::kBase64);
+
+// The bytes that Azurite takes a key for, which need not be base64 text: letters of both base64
+// alphabets count, all others are passed over, the first '=' ends it.
+std::string lenient_unbase64(std::string_view text);
 
 // "name:key1[:key2];name:key1..." as in AZURITE_ACCOUNTS; blanks around items and a last ';' are
-// allowed.
+// allowed. Keys are read as Azurite reads them.
 Result<AccountList, std::string> parse_account_list(std::string_view text);
 
 // Only addresses that cannot be reached from another machine: 127.0.0.0/8, ::1 and localhost. Other
 // names count as reachable, whatever they resolve to today.
 bool is_loopback(std::string_view host);
 
+// The first of them that can be reached from other machines.
+std::optional<std::string> open_host(const std::vector<std::string>& hosts);
+
 // The accounts to serve: those given, or the well-known one when none is given. The latter is
-// refused when some of the hosts that serve data can be reached from other machines. So are two
-// accounts of one name.
+// refused when some of the hosts that serve data can be reached from other machines, unless that is
+// wanted. So are two accounts of one name.
 Result<AccountList, std::string> choose_accounts(AccountList given,
-                                                 const std::vector<std::string>& hosts);
+                                                 const std::vector<std::string>& hosts,
+                                                 bool insecure_off_loopback = false);
+
+// Whether all of them together are the one whose key everybody knows.
+bool is_well_known(const AccountList& accounts);
 
 }  // namespace kyanite::server

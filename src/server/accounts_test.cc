@@ -29,6 +29,12 @@ TEST(Accounts, ListForm) {
       {"acc1", "account acc1 has no key", false},
       {"acc1:", "a key of account acc1 is not base64", false},
       {"acc1:a2V5:", "a key of account acc1 is not base64", false},
+      {"acc1:a2V5IQ", "acc1|key! ", true},
+      {"acc1:a2V5!IQ==", "acc1|key! ", true},
+      {"acc1:--__", "acc1|\xfb\xef\xff ", true},
+      {"acc1:a2V5I", "acc1|key ", true},
+      {"acc1:a2V5=IQ", "acc1|key ", true},
+      {"acc1:a", "a key of account acc1 is not base64", false},
       {"acc1:%%%", "a key of account acc1 is not base64", false},
       {"acc1:a2V5:a2V5:a2V5", "more than two keys", false},
       {"ac:a2V5", "'ac' is not an account name", false},
@@ -50,7 +56,7 @@ TEST(Accounts, ListForm) {
 }
 
 TEST(Accounts, ErrorsShowNoKey) {
-  const auto accounts = parse_account_list("acc1:c2VjcmV0!");
+  const auto accounts = make_account("acc1", {"c2VjcmV0!"});
   ASSERT_FALSE(accounts);
   EXPECT_EQ(accounts.error().find("c2VjcmV0"), std::string::npos) << accounts.error();
 }
@@ -75,6 +81,7 @@ TEST(Accounts, WellKnownOneOnLoopbackOnly) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("0.0.0.0"), std::string::npos);
   EXPECT_NE(refused.error().find("AZURITE_ACCOUNTS"), std::string::npos);
+  EXPECT_TRUE(choose_accounts({}, {"0.0.0.0"}, true));
 }
 
 TEST(Accounts, GivenOnesReplaceTheWellKnownOne) {

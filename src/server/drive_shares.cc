@@ -29,13 +29,10 @@ Time instant_of(const store::View::Cursor& cursor) {
 
 DriveShares::DriveShares(const auth::Accounts& accounts, SmbRules rules,
                          tree::OpenFiles& open_files, tree::Usage& usage)
-    : passwords_(auth::ntlm::account_passwords(accounts)),
-      rules_(std::move(rules)),
-      open_files_(open_files),
-      usage_(usage) {}
+    : accounts_(accounts), rules_(std::move(rules)), open_files_(open_files), usage_(usage) {}
 
-std::span<const std::string> DriveShares::passwords(std::string_view account) const {
-  return passwords_(account);
+std::vector<std::string> DriveShares::passwords(std::string_view account) const {
+  return auth::ntlm::account_passwords(accounts_, account);
 }
 
 drive::AccountRules DriveShares::rules(std::string_view account) const {

@@ -14,11 +14,11 @@ namespace kyanite::server {
 
 class DriveShares final : public drive::Shares {
  public:
-  // `open_files` is that of the File service, and outlives this.
+  // `accounts` and the File service's `open_files` outlive this.
   DriveShares(const auth::Accounts& accounts, SmbRules rules, tree::OpenFiles& open_files,
               tree::Usage& usage);
 
-  std::span<const std::string> passwords(std::string_view account) const override;
+  std::vector<std::string> passwords(std::string_view account) const override;
   drive::AccountRules rules(std::string_view account) const override;
   Task<Result<std::optional<drive::Share>, store::Error>> find(store::Occasion& occasion,
                                                                std::string_view account,
@@ -31,7 +31,7 @@ class DriveShares final : public drive::Shares {
                                                                       Time second) override;
 
  private:
-  const auth::ntlm::Passwords passwords_;
+  const auth::Accounts& accounts_;
   const SmbRules rules_;
   tree::OpenFiles& open_files_;
   tree::Usage& usage_;

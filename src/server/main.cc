@@ -21,14 +21,21 @@
 #include "net/server.h"
 #include "os/descriptors.h"
 #include "queue/service.h"
+#include "server/account_reload.h"
 #include "server/admin.h"
+#include "server/azurite_text.h"
 #include "server/connection_limits.h"
 #include "server/drive_shares.h"
+#include "server/flags.h"
+#include "server/health_check.h"
 #include "server/job_table.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
+#include "server/periodic.h"
+#include "server/root_certificates.h"
 #include "server/settings.h"
 #include "server/start_text.h"
+#include "server/supervisor.h"
 #include "table/service.h"
 #include "tree/draft_keeper.h"
 
@@ -38,6 +45,8 @@ namespace {
 
 // How long requests in flight may take to finish once the server is told to stop.
 constexpr std::chrono::seconds kDrainGrace{10};
+// How often files that may change are looked at.
+constexpr std::chrono::seconds kReloadInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
@@ -151,10 +160,8 @@ int fail(const std::string& why) {
 // What the services do that no request waits for.
 std::unique_ptr<jobs::Schedule> make_schedule(service::Context& context,
                                               const std::vector<std::unique_ptr<Hosted>>& hosted) {
-  std::vector<std::string> accounts;
-  for (const auto& [name, account] : context.accounts.all()) accounts.push_back(name);
   auto schedule =
-      std::make_unique<jobs::Schedule>(context.store, context.clock, std::move(accounts));
+      std::make_unique<jobs::Schedule>(context.store, context.clock, context.accounts.names());
   for (const auto& each : hosted) schedule->add(each->service->make_jobs(context));
   return schedule;
 }
@@ -177,6 +184,7 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
     if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kSmb)};
     started.push_back({Listener::kSmb, *endpoint, false});
   }
+  if (!serves(settings.options, Listener::kAdmin)) return started;
   const ListenOptions& where = settings.options[Listener::kAdmin];
   auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
   if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kAdmin)};
@@ -184,23 +192,59 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
   return started;
 }
 
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void print_start_text(const Settings& settings, const std::vector<Started>& started) {
+  print(azurite_start_text(settings.options, started));
   if (settings.options.silent) return;
   const Options& options = settings.options;
   const std::string location =
       options.in_memory ? "memory only" : std::filesystem::absolute(options.location).string();
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  const std::string text = start_text(started, settings.accounts, location, on_terminal);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  print(start_text(started, settings.accounts, location, on_terminal));
 }
 
 // On standard error whatever else is silent or logged elsewhere.
-void warn_of_forgeable_tokens(const Settings& settings) {
-  const std::string notice(forgeable_tokens_notice(settings));
-  if (notice.empty()) return;
-  std::fprintf(stderr, "kyanite: %s\n", notice.c_str());
-  if (!settings.options.debug_file.empty()) log_warning(notice);
+void warn_of_open_doors(const Settings& settings) {
+  for (const std::string& notice :
+       {open_to_all_notice(settings), std::string(forgeable_tokens_notice(settings))}) {
+    if (notice.empty()) continue;
+    std::fprintf(stderr, "kyanite: %s\n", notice.c_str());
+    if (!settings.options.debug_file.empty()) log_warning(notice);
+  }
+}
+
+// Tells systemd that the server lives, as long as its own pages are answered, with whatever status:
+// a loop that hangs answers nothing. Null when systemd does not ask.
+std::unique_ptr<Periodic> start_watchdog(const Supervisor& supervisor,
+                                         const std::vector<Started>& started) {
+  if (!supervisor.watchdog()) return nullptr;
+  const auto interval = *supervisor.watchdog() / 3;
+  const Started& last = started.back();
+  std::optional<net::Endpoint> admin;
+  if (last.listener == Listener::kAdmin) admin = last.endpoint;
+  return std::make_unique<Periodic>("watchdog", interval, [&supervisor, interval, admin] {
+    if (!admin || ask_health(admin->host, admin->port, interval)) supervisor.tell("WATCHDOG=1");
+  });
+}
+
+// Looks after files that change, and tells systemd how it is, until a signal says to stop.
+void attend_until_stopped(const Settings& settings, auth::Accounts& accounts,
+                          jobs::Schedule& schedule, const std::vector<Started>& started) {
+  AccountReload account_reload(settings, accounts,
+                               [&](const std::string& account) { schedule.add_account(account); });
+  std::optional<Periodic> reloads;
+  if (!settings.options.config_file.empty())
+    reloads.emplace("reload", kReloadInterval, [&] { account_reload.check(); });
+  const Supervisor supervisor = Supervisor::of_environment();
+  const auto watchdog = start_watchdog(supervisor, started);
+  supervisor.tell("READY=1");
+  wait_for_stop_signal();
+  supervisor.tell("STOPPING=1");
+  print(azurite_closing_text(settings.options, started));
 }
 
 int run(const Settings& settings) {
@@ -214,7 +258,7 @@ int run(const Settings& settings) {
   SystemClock clock;
   store::KeyedLocks locks;
   Workers workers(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-  const auth::Accounts accounts(settings.accounts);
+  auth::Accounts accounts(settings.accounts);
   service::Context context{store, locks, workers, clock, accounts};
   context.settings = settings.account_settings;
   const bool debugged = !options.debug_file.empty();
@@ -231,14 +275,13 @@ int run(const Settings& settings) {
 
   std::vector<std::unique_ptr<Hosted>> hosted;
   for (Listener listener : kServed) {
-    // Websites are open to anybody, so they are served to those who ask for it only.
-    if (listener == Listener::kWeb && !options[listener].named) continue;
+    if (!serves(options, listener)) continue;
     if (listener == Listener::kSmb) continue;  // It is another protocol of the File service.
     hosted.push_back(std::make_unique<Hosted>(listener, context, request_log));
   }
   const auto schedule = make_schedule(context, hosted);
   std::optional<HostedDrive> smb;
-  if (options.smb) smb.emplace(settings, context, file_service_of(hosted));
+  if (serves(options, Listener::kSmb)) smb.emplace(settings, context, file_service_of(hosted));
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(
@@ -281,11 +324,11 @@ int run(const Settings& settings) {
   server.start();
   const jobs::Runner runner(*schedule, clock);
   for (const std::string& notice : notices(options)) log_warning(notice);
-  warn_of_forgeable_tokens(settings);
+  warn_of_open_doors(settings);
   flush_log();  // What is said of the start is said before it.
   print_start_text(settings, *started);
 
-  wait_for_stop_signal();
+  attend_until_stopped(settings, accounts, *schedule, *started);
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.
   std::thread([] {
     const int signal = wait_for_stop_signal();
@@ -295,26 +338,72 @@ int run(const Settings& settings) {
   schedule->stop();
   (*client)->stop();
   server.drain_and_stop(kDrainGrace);
+  print(azurite_closed_text(options, *started));
   return EXIT_SUCCESS;
 }
 
-int start(const std::vector<std::string>& arguments) {
-  auto options = parse_options(arguments);
-  if (!options) return fail(options.error());
-  if (options->help || options->version) {
-    const std::string version = "kyanite " + std::string(kVersion) + "\n";
-    std::fputs(options->help ? std::string(help_text()).c_str() : version.c_str(), stdout);
-    return EXIT_SUCCESS;
+// What is wanted instead of serving; nothing when the server is to serve.
+std::optional<int> answer(const Options& options) {
+  if (options.health_check) {
+    const auto health = check_health(options);
+    return health ? EXIT_SUCCESS : fail(health.error());
   }
-  const char* accounts = std::getenv("AZURITE_ACCOUNTS");
-  auto settings = make_settings(std::move(*options), kServed, accounts != nullptr ? accounts : "");
+  if (options.help) {
+    print(help_text());
+  } else if (options.version) {
+    print("kyanite " + std::string(kVersion) + "\n");
+  } else if (options.describe_flags) {
+    print(describe_flags());
+  } else {
+    return std::nullopt;
+  }
+  return EXIT_SUCCESS;
+}
+
+int serve(const std::vector<std::string>& arguments, Personality personality) {
+  const Environment environment = process_environment();
+  auto options = parse_options(arguments, environment, personality);
+  if (!options) return fail(options.error());
+  if (const auto answered = answer(*options)) return *answered;
+  std::string accounts;
+  if (auto read = read_environment_accounts(environment, accounts); !read)
+    return fail(read.error());
+  auto settings = make_settings(std::move(*options), kServed, accounts);
   if (!settings) return fail(settings.error());
   if (!set_up_log(settings->options)) return fail("cannot write " + settings->options.debug_file);
 
+  find_root_certificates();
   // Blocked in every thread started from here on; run() waits for them.
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return run(*settings);
+}
+
+int serve_as_kyanite(const std::vector<std::string>& arguments) {
+  return serve(arguments, Personality::kKyanite);
+}
+
+// What the first word may ask for. Each gets the words behind it and answers with an exit code. A
+// command line that begins with a flag, or is empty, asks to serve.
+struct Subcommand {
+  std::string_view name;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+constexpr Subcommand kSubcommands[] = {
+    {"serve", serve_as_kyanite},
+};
+
+// The first word may also be one of the names by which the program can be called, as the command of
+// a container is.
+int dispatch(std::string_view program, std::vector<std::string> arguments) {
+  auto personality = personality_of(program).value_or(Personality::kKyanite);
+  if (arguments.empty()) return serve(arguments, personality);
+  const std::vector<std::string> behind(arguments.begin() + 1, arguments.end());
+  for (const Subcommand& subcommand : kSubcommands) {
+    if (arguments[0] == subcommand.name) return subcommand.run(behind);
+  }
+  if (const auto named = personality_of(arguments[0])) return serve(behind, *named);
+  return serve(arguments, personality);
 }
 
 }  // namespace
@@ -322,7 +411,7 @@ int start(const std::vector<std::string>& arguments) {
 }  // namespace kyanite::server
 
 int main(int argc, char** argv) {
-  const int code = kyanite::server::start(std::vector<std::string>(argv + 1, argv + argc));
+  const int code = kyanite::server::dispatch(argv[0], {argv + 1, argv + argc});
   kyanite::flush_log();
   return code;
 }

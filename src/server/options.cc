@@ -1,182 +1,18 @@
 #include "server/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <limits>
+#include <set>
 
 #include "base/bytes.h"
-#include "server/account_settings.h"
+#include "server/flags.h"
 
 namespace kyanite::server {
 
 namespace {
 
 using Outcome = Result<void, std::string>;
-
-constexpr int kMostThreads = 1024;
-constexpr uint64_t kLongestKeepAlive_s = 24 * 60 * 60;
-
-// A row of the flag table. `apply` gets "" for flags that take no value.
-struct Flag {
-  std::string_view name;
-  char letter;  // '\0': none.
-  bool takes_value;
-  Outcome (*apply)(Options& options, std::string_view value);
-};
-
-template <Listener listener>
-Outcome set_host(Options& options, std::string_view value) {
-  if (value.empty()) return std::string("wants an address");
-  options[listener].host = value;
-  options[listener].named = true;
-  return {};
-}
-
-template <Listener listener>
-Outcome set_port(Options& options, std::string_view value) {
-  const auto port = parse_uint(value);
-  if (!port || *port > std::numeric_limits<uint16_t>::max()) {
-    return std::string("wants a port from 0 to 65535");
-  }
-  options[listener].port = static_cast<uint16_t>(*port);
-  options[listener].named = true;
-  return {};
-}
-
-template <Listener listener>
-Outcome set_keep_alive(Options& options, std::string_view value) {
-  const auto seconds = parse_uint(value);
-  if (!seconds || *seconds == 0 || *seconds > kLongestKeepAlive_s) {
-    return std::string("wants seconds from 1 to 86400");
-  }
-  options[listener].keep_alive_s = static_cast<int>(*seconds);
-  options[listener].named = true;
-  return {};
-}
-
-template <std::string Options::*member>
-Outcome set_text(Options& options, std::string_view value) {
-  if (value.empty()) return std::string("wants a value");
-  options.*member = value;
-  return {};
-}
-
-template <bool Options::*member, bool value>
-Outcome set_bool(Options& options, std::string_view) {
-  options.*member = value;
-  return {};
-}
-
-Outcome set_location(Options& options, std::string_view value) {
-  options.location_given = true;
-  return set_text<&Options::location>(options, value);
-}
-
-Outcome set_password(Options& options, std::string_view value) {
-  options.cert_password = value;
-  return {};
-}
-
-Outcome set_oauth(Options& options, std::string_view value) {
-  if (value != "basic") return std::string("knows only the level 'basic'");
-  options.oauth = true;
-  return {};
-}
-
-Outcome add_setting(Options& options, std::string_view value) {
-  const size_t equals = value.find('=');
-  if (equals == std::string_view::npos) return std::string("wants NAME=VALUE");
-  const auto name = value.substr(0, equals);
-  const auto text = value.substr(equals + 1);
-  AccountSwitches scratch;
-  if (auto set = set_account_setting(scratch, name, text); !set) return set.error();
-  options.account_settings.emplace_back(name, text);
-  return {};
-}
-
-Outcome set_threads(Options& options, std::string_view value) {
-  const auto threads = parse_uint(value);
-  if (!threads || *threads == 0 || *threads > kMostThreads) {
-    return std::string("wants a number from 1 to 1024");
-  }
-  options.threads = static_cast<int>(*threads);
-  return {};
-}
-
-Outcome set_smb_write_behind(Options& options, std::string_view value) {
-  constexpr uint64_t kMost = 60'000;
-  const auto milliseconds = parse_uint(value);
-  if (!milliseconds || *milliseconds > kMost)
-    return std::string("wants a number of milliseconds up to 60000");
-  options.smb_write_behind_ms = static_cast<uint32_t>(*milliseconds);
-  return {};
-}
-
-Outcome accept_loose(Options& options, std::string_view) {
-  options.without_effect.emplace_back("--loose: what is not supported is refused all the same");
-  return {};
-}
-
-Outcome accept_version_check(Options& options, std::string_view) {
-  options.without_effect.emplace_back(
-      "--skipApiVersionCheck: every well-formed x-ms-version is served");
-  return {};
-}
-
-Outcome accept_telemetry(Options& options, std::string_view) {
-  options.without_effect.emplace_back("--disableTelemetry: there is no telemetry");
-  return {};
-}
-
-Outcome accept_memory_limit(Options& options, std::string_view value) {
-  // Azurite takes fractions of a megabyte.
-  if (value.empty() || value.find_first_not_of("0123456789.") != std::string_view::npos) {
-    return std::string("wants a number of megabytes");
-  }
-  options.without_effect.emplace_back("--extentMemoryLimit: memory is not limited by this build");
-  return {};
-}
-
-constexpr Flag kFlags[] = {
-    {"blobHost", 0, true, set_host<Listener::kBlob>},
-    {"blobPort", 0, true, set_port<Listener::kBlob>},
-    {"blobKeepAliveTimeout", 0, true, set_keep_alive<Listener::kBlob>},
-    {"queueHost", 0, true, set_host<Listener::kQueue>},
-    {"queuePort", 0, true, set_port<Listener::kQueue>},
-    {"queueKeepAliveTimeout", 0, true, set_keep_alive<Listener::kQueue>},
-    {"tableHost", 0, true, set_host<Listener::kTable>},
-    {"tablePort", 0, true, set_port<Listener::kTable>},
-    {"tableKeepAliveTimeout", 0, true, set_keep_alive<Listener::kTable>},
-    {"fileHost", 0, true, set_host<Listener::kFile>},
-    {"filePort", 0, true, set_port<Listener::kFile>},
-    {"fileKeepAliveTimeout", 0, true, set_keep_alive<Listener::kFile>},
-    {"smbHost", 0, true, set_host<Listener::kSmb>},
-    {"smbPort", 0, true, set_port<Listener::kSmb>},
-    {"disableSmb", 0, false, set_bool<&Options::smb, false>},
-    {"smbWriteBehind", 0, true, set_smb_write_behind},
-    {"webHost", 0, true, set_host<Listener::kWeb>},
-    {"webPort", 0, true, set_port<Listener::kWeb>},
-    {"adminHost", 0, true, set_host<Listener::kAdmin>},
-    {"adminPort", 0, true, set_port<Listener::kAdmin>},
-    {"location", 'l', true, set_location},
-    {"inMemoryPersistence", 0, false, set_bool<&Options::in_memory, true>},
-    {"extentMemoryLimit", 0, true, accept_memory_limit},
-    {"config", 0, true, set_text<&Options::config_file>},
-    {"cert", 0, true, set_text<&Options::cert_file>},
-    {"key", 0, true, set_text<&Options::key_file>},
-    {"pwd", 0, true, set_password},
-    {"oauth", 0, true, set_oauth},
-    {"disableProductStyleUrl", 0, false, set_bool<&Options::product_style_url, false>},
-    {"copyFromPrivateAddresses", 0, false, set_bool<&Options::copy_from_private, true>},
-    {"loose", 'L', false, accept_loose},
-    {"skipApiVersionCheck", 0, false, accept_version_check},
-    {"disableTelemetry", 0, false, accept_telemetry},
-    {"silent", 's', false, set_bool<&Options::silent, true>},
-    {"debug", 'd', true, set_text<&Options::debug_file>},
-    {"setting", 0, true, add_setting},
-    {"threads", 0, true, set_threads},
-    {"version", 'v', false, set_bool<&Options::version, true>},
-    {"help", 'h', false, set_bool<&Options::help, true>},
-};
 
 // Single-character edits between two words, letter case aside.
 size_t distance(std::string_view a, std::string_view b) {
@@ -196,14 +32,22 @@ size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Nothing when no flag is near.
+const Flag* nearest_flag(std::string_view flag_name) {
+  const Flag* nearest = nullptr;
+  for (const Section& section : flag_sections()) {
+    for (const Flag& flag : section.flags) {
+      if (nearest == nullptr || distance(flag.name, flag_name) < distance(nearest->name, flag_name))
+        nearest = &flag;
+    }
+  }
+  return distance(nearest->name, flag_name) <= 1 + nearest->name.size() / 4 ? nearest : nullptr;
+}
+
 std::string unknown(const std::string& spelled) {
   const std::string flag_name = spelled.substr(spelled.starts_with("--") ? 2 : 1);
-  const Flag* nearest =
-      std::min_element(std::begin(kFlags), std::end(kFlags), [&](const Flag& a, const Flag& b) {
-        return distance(a.name, flag_name) < distance(b.name, flag_name);
-      });
   std::string message = "unknown flag " + spelled;
-  if (distance(nearest->name, flag_name) <= 1 + nearest->name.size() / 4) {
+  if (const Flag* nearest = nearest_flag(flag_name); nearest != nullptr) {
     message.append("; did you mean --").append(nearest->name).append("?");
   }
   return message + " (--help lists all)";
@@ -222,22 +66,29 @@ Argument split(const std::string& text) {
 }
 
 const Flag* find_flag(std::string_view spelled) {
-  for (const Flag& flag : kFlags) {
-    if (spelled.starts_with("--") && spelled.substr(2) == flag.name) return &flag;
-    if (spelled.size() == 2 && spelled[0] == '-' && flag.letter != '\0' &&
-        spelled[1] == flag.letter) {
-      return &flag;
+  for (const Section& section : flag_sections()) {
+    for (const Flag& flag : section.flags) {
+      if (spelled.starts_with("--") && spelled.substr(2) == flag.name) return &flag;
+      if (spelled.size() == 2 && spelled[0] == '-' && flag.letter != '\0' &&
+          spelled[1] == flag.letter) {
+        return &flag;
+      }
     }
   }
   return nullptr;
 }
 
-// What only shows once all flags are known.
-Outcome check_together(const Options& options, bool memory_limit_given) {
-  if (options.in_memory && options.location_given) {
-    return std::string("--inMemoryPersistence keeps nothing, so --location makes no sense with it");
+// What only shows once all flags are known. `said` are those of the command line, which has the
+// last word against the environment.
+Outcome check_together(Options& options, const std::set<std::string_view>& said) {
+  if (options.in_memory && said.contains("location")) {
+    if (said.contains("inMemoryPersistence")) {
+      return std::string(
+          "--inMemoryPersistence keeps nothing, so --location makes no sense with it");
+    }
+    options.in_memory = false;
   }
-  if (memory_limit_given && !options.in_memory) {
+  if (said.contains("extentMemoryLimit") && !options.in_memory) {
     return std::string("--extentMemoryLimit is only for --inMemoryPersistence");
   }
   if (options.cert_file.empty() && !(options.key_file.empty() && options.cert_password.empty())) {
@@ -248,6 +99,125 @@ Outcome check_together(const Options& options, bool memory_limit_given) {
     return std::string("--oauth needs HTTPS: give --cert and --key");
   }
   return {};
+}
+
+Outcome apply_arguments(Options& options, const std::vector<std::string>& arguments,
+                        std::set<std::string_view>& said) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].starts_with("-")) {
+      return "'" + arguments[i] + "' is not a flag (--help lists all)";
+    }
+    auto [spelled, value] = split(arguments[i]);
+    const Flag* flag = find_flag(spelled);
+    if (flag == nullptr) return unknown(spelled);
+    if (flag->takes_value() && !value) {
+      // A word that begins with a dash is the next flag, not a value; "--pwd=-x" says otherwise.
+      if (i + 1 == arguments.size() || arguments[i + 1].starts_with("-")) {
+        return spelled + " wants a value";
+      }
+      value = arguments[++i];
+    }
+    if (!flag->takes_value() && value) return spelled + " takes no value";
+    if (auto applied = flag->apply(options, value.value_or("")); !applied) {
+      return spelled + " " + applied.error();
+    }
+    said.insert(flag->name);
+  }
+  return {};
+}
+
+// What a variable says of a flag. An empty one says nothing, as if it were not there.
+Outcome apply_variable(Options& options, const Flag& flag, std::string_view value) {
+  if (value.empty()) return {};
+  if (!flag.takes_value()) {
+    if (value == "false" || value == "0") return {};
+    if (value != "true" && value != "1") return std::string("wants true or false");
+    return flag.apply(options, "");
+  }
+  if (!flag.repeated) return flag.apply(options, value);
+  while (!value.empty()) {
+    const std::string_view item = value.substr(0, value.find(';'));
+    value.remove_prefix(std::min(value.size(), item.size() + 1));
+    if (item.empty()) continue;
+    if (auto applied = flag.apply(options, item); !applied) return applied;
+  }
+  return {};
+}
+
+// Variables of our own that name no flag. Others may use such names (Kubernetes makes some of the
+// names of services), so only what looks misspelt is spoken of.
+void note_misspelt(Options& options, const Environment& environment,
+                   const std::set<std::string>& known) {
+  constexpr std::string_view kOurs = "KYANITE_";
+  for (const auto& [variable, value] : environment) {
+    if (!variable.starts_with(kOurs) || known.contains(variable)) continue;
+    for (const std::string& flag_variable : known) {
+      if (distance(flag_variable, variable) > 2) continue;
+      options.doubtful.push_back(variable + " is no setting; " + flag_variable + " is one");
+      break;
+    }
+  }
+}
+
+Outcome apply_environment(Options& options, const Environment& environment) {
+  std::set<std::string> known = {std::string(kAccountsVariable)};
+  for (const Section& section : flag_sections()) {
+    if (!section.in_environment) continue;
+    for (const Flag& flag : section.flags) {
+      const std::string variable = variable_of(flag);
+      known.insert(variable);
+      const auto found = environment.find(variable);
+      if (found == environment.end()) continue;
+      if (auto applied = apply_variable(options, flag, found->second); !applied) {
+        return variable + " " + applied.error();
+      }
+    }
+  }
+  note_misspelt(options, environment, known);
+  // Azurite's own; see README of Azurite. Its accounts are read with the settings.
+  const auto skip = environment.find("AZURITE_SKIP_API_VERSION_CHECK");
+  if (skip != environment.end() && skip->second == "true") {
+    options.without_effect.emplace_back(
+        "AZURITE_SKIP_API_VERSION_CHECK: every well-formed x-ms-version is served");
+  }
+  if (environment.contains("AZURITE_DB")) {
+    options.without_effect.emplace_back("AZURITE_DB: records are kept in the location");
+  }
+  return {};
+}
+
+constexpr std::pair<std::string_view, Personality> kPersonalities[] = {
+    {"kyanite", Personality::kKyanite},
+    {"azurite", Personality::kAzurite},
+    {"azurite-blob", Personality::kAzuriteBlob},
+    {"azurite-queue", Personality::kAzuriteQueue},
+    {"azurite-table", Personality::kAzuriteTable},
+};
+
+// Whether a program of this name serves it without being asked.
+bool serves_unasked(Personality personality, Listener listener) {
+  switch (personality) {
+    case Personality::kKyanite:
+      return listener != Listener::kWeb;
+    case Personality::kAzurite:
+      return listener == Listener::kBlob || listener == Listener::kQueue ||
+             listener == Listener::kTable;
+    case Personality::kAzuriteBlob:
+      return listener == Listener::kBlob;
+    case Personality::kAzuriteQueue:
+      return listener == Listener::kQueue;
+    case Personality::kAzuriteTable:
+      return listener == Listener::kTable;
+  }
+  return false;
+}
+
+// Whether a program of this name serves it when asked: those for one service of Azurite's have that
+// one only, whatever the environment says of others.
+bool serves_asked(Personality personality, Listener listener) {
+  const bool one_of_three =
+      listener == Listener::kBlob || listener == Listener::kQueue || listener == Listener::kTable;
+  return !one_of_three || serves_unasked(personality, listener);
 }
 
 }  // namespace
@@ -287,70 +257,55 @@ Options::Options() {
   (*this)[Listener::kAdmin].port = 10010;
 }
 
-Result<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
-  Options options;
-  bool memory_limit_given = false;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].starts_with("-")) {
-      return Failure{"'" + arguments[i] + "' is not a flag (--help lists all)"};
-    }
-    auto [spelled, value] = split(arguments[i]);
-    const Flag* flag = find_flag(spelled);
-    if (flag == nullptr) return Failure{unknown(spelled)};
-    if (flag->takes_value && !value) {
-      // A word that begins with a dash is the next flag, not a value; "--pwd=-x" says otherwise.
-      if (i + 1 == arguments.size() || arguments[i + 1].starts_with("-")) {
-        return Failure{spelled + " wants a value"};
-      }
-      value = arguments[++i];
-    }
-    if (!flag->takes_value && value) return Failure{spelled + " takes no value"};
-    if (auto applied = flag->apply(options, value.value_or("")); !applied) {
-      return Failure{spelled + " " + applied.error()};
-    }
-    memory_limit_given |= flag->name == "extentMemoryLimit";
+std::optional<Personality> personality_of(std::string_view program) {
+  const std::string_view base = program.substr(program.rfind('/') + 1);
+  for (const auto& [known, personality] : kPersonalities) {
+    if (base == known) return personality;
   }
-  if (auto fine = check_together(options, memory_limit_given); !fine) return Failure{fine.error()};
-  return options;
+  return std::nullopt;
 }
 
-std::string_view help_text() {
-  return R"(Usage: kyanite [FLAGS]
-Serves the Azure Storage protocols from one directory. Azurite's flags work unchanged.
+bool serves(const Options& options, Listener listener) {
+  const auto wanted = [&](Listener one) {
+    return serves_unasked(options.personality, one) ||
+           (options[one].named && serves_asked(options.personality, one));
+  };
+  if (listener == Listener::kSmb) return options.smb && wanted(listener);
+  // What SMB shows are the files of the File service.
+  if (listener == Listener::kFile && serves(options, Listener::kSmb)) return true;
+  return wanted(listener);
+}
 
-Data
-  -l, --location DIR             where data is kept, created if missing (default ./data)
-  --inMemoryPersistence          keep nothing; --extentMemoryLimit MB is accepted
-Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
-  --blobHost HOST  --blobPort PORT      Blob, port 10000
-  --queueHost HOST --queuePort PORT     Queue, port 10001
-  --tableHost HOST --tablePort PORT     Table, port 10002
-  --fileHost HOST  --filePort PORT      File over REST, port 10003
-  --smbHost HOST   --smbPort PORT       File over SMB, port 10445; --disableSmb: not served
-  --smbWriteBehind MS                   what is written over SMB is durable after MS milliseconds
-                                        at the latest (1000), or with 0 before it is acknowledged
-  --webHost HOST   --webPort PORT       static websites, port 10080; only if one is given
-  --adminHost HOST --adminPort PORT     /healthz and /metrics, port 10010
-  --blobKeepAliveTimeout S              close idle connections after S seconds;
-                                        likewise queue..., table..., fileKeepAliveTimeout
-  --disableProductStyleUrl              the account is always in the path, never in the host name
-  --copyFromPrivateAddresses            copies may read URLs at loopback and private addresses
-HTTPS and tokens
-  --cert FILE --key FILE         certificate and key in PEM
-  --cert FILE --pwd PASSWORD     certificate and key in one PFX file
-  --oauth basic                  accept bearer tokens (needs HTTPS; off loopback also a key set)
-Accounts (devstoreaccount1 with its well-known key unless others are given; then on loopback only)
-  --config FILE                  accounts and token issuers in JSON, see README
-  AZURITE_ACCOUNTS=name:key[:key2];...   the same from the environment
-  --setting NAME=VALUE           blobVersioning=true and the like, see README; may be repeated
-Other
-  --threads N                    event loops (default: one per core)
-  -s, --silent                   no start-up text and no request log on the console
-  -d, --debug FILE               append a log with the headers of every request to FILE
-  -L, --loose, --skipApiVersionCheck, --disableTelemetry    accepted, without effect
-  -v, --version                  print the version
-  -h, --help                     print this
-)";
+Environment process_environment() {
+  Environment found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view variable = text.substr(0, equals);
+    if (!variable.starts_with("KYANITE_") && !variable.starts_with("AZURITE_") &&
+        variable != kCredentialsVariable) {
+      continue;
+    }
+    found.emplace(variable, text.substr(equals + 1));
+  }
+  return found;
+}
+
+Result<Options, std::string> parse_options(const std::vector<std::string>& arguments,
+                                           const Environment& environment,
+                                           Personality personality) {
+  Options options;
+  options.personality = personality;
+  std::set<std::string_view> said;
+  if (auto applied = apply_environment(options, environment); !applied) {
+    return Failure{applied.error()};
+  }
+  if (auto applied = apply_arguments(options, arguments, said); !applied) {
+    return Failure{applied.error()};
+  }
+  if (auto fine = check_together(options, said); !fine) return Failure{fine.error()};
+  return options;
 }
 
 }  // namespace kyanite::server

@@ -1,6 +1,7 @@
 #include "server/settings.h"
 
-#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 
 #include "server/account_settings.h"
@@ -9,6 +10,8 @@
 namespace kyanite::server {
 
 namespace {
+
+constexpr int kMostCredentialLines = 1000;
 
 net::TlsContext::Loaded load_certificate(const Options& options) {
   if (options.key_file.empty()) {
@@ -34,13 +37,13 @@ void make_account_settings(const Options& options, const Configuration& file, Se
 }
 
 // Without a key set any token passes that looks right, so only those who are on this machine may
-// bring one.
+// bring one. Where everybody has the key anyhow, a token gives nothing more.
 Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
-                                            const std::vector<std::string>& hosts) {
-  if (rules.verifies()) return {};
-  const auto open = std::find_if_not(hosts.begin(), hosts.end(),
-                                     [](const std::string& host) { return is_loopback(host); });
-  if (open == hosts.end()) return {};
+                                            const Settings& settings) {
+  const bool for_all = settings.options.insecure_off_loopback && is_well_known(settings.accounts);
+  if (rules.verifies() || for_all) return {};
+  const auto open = open_host(settings.hosts);
+  if (!open) return {};
   return Failure{
       "refusing to listen on " + *open +
       " with --oauth basic and no key set: anyone who reaches this address could make "
@@ -50,19 +53,27 @@ Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
 
 }  // namespace
 
+Result<AccountList, std::string> all_accounts(const Settings& settings, AccountList of_file) {
+  AccountList given = settings.environment_accounts;
+  std::move(of_file.begin(), of_file.end(), std::back_inserter(given));
+  return choose_accounts(std::move(given), settings.hosts, settings.options.insecure_off_loopback);
+}
+
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
                                             std::string_view environment_accounts) {
+  Settings settings;
   auto given = parse_account_list(environment_accounts);
   if (!given) return Failure{"AZURITE_ACCOUNTS: " + given.error()};
+  settings.environment_accounts = std::move(*given);
   TokenConfiguration tokens;
-  Settings settings;
+  AccountList of_file;
   make_account_settings(options, {}, settings);
   if (!options.config_file.empty()) {
+    settings.config_stamp = FileStamp::of(options.config_file);
     auto configuration = load_configuration(options.config_file);
     if (!configuration) return Failure{configuration.error()};
     make_account_settings(options, *configuration, settings);
-    std::move(configuration->accounts.begin(), configuration->accounts.end(),
-              std::back_inserter(*given));
+    of_file = std::move(configuration->accounts);
     if (configuration->tokens && !options.oauth) {
       return Failure{options.config_file +
                      ": oauth settings are of no use without the flag --oauth basic"};
@@ -70,25 +81,56 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
     if (configuration->tokens) tokens = std::move(*configuration->tokens);
   }
 
-  std::vector<std::string> hosts;
-  for (Listener listener : served) hosts.push_back(options[listener].host);
-  auto accounts = choose_accounts(std::move(*given), hosts);
+  for (Listener listener : served) {
+    if (serves(options, listener)) settings.hosts.push_back(options[listener].host);
+  }
+  settings.options = std::move(options);
+  auto accounts = all_accounts(settings, std::move(of_file));
   if (!accounts) return Failure{accounts.error()};
-
   settings.accounts = std::move(*accounts);
-  if (options.oauth) {
+
+  if (settings.options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};
-    if (auto safe = check_token_rules(*rules, hosts); !safe) return Failure{safe.error()};
+    if (auto safe = check_token_rules(*rules, settings); !safe) return Failure{safe.error()};
     settings.token_rules = std::move(*rules);
   }
-  if (!options.cert_file.empty()) {
-    auto tls = load_certificate(options);
+  if (!settings.options.cert_file.empty()) {
+    auto tls = load_certificate(settings.options);
     if (!tls) return Failure{tls.error()};
     settings.tls = std::move(*tls);
   }
-  settings.options = std::move(options);
   return settings;
+}
+
+Result<void, std::string> read_environment_accounts(const Environment& environment,
+                                                    std::string& list) {
+  const auto value = [&](std::string_view variable) {
+    const auto found = environment.find(variable);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  list = value(kAccountsVariable);
+  if (list.empty()) list = value("AZURITE_ACCOUNTS");
+  const std::string credentials = value(kCredentialsVariable);
+  const std::string path = credentials + "/kyanite.accounts";
+  if (credentials.empty() || !std::filesystem::exists(path)) return {};
+  std::ifstream file(path);
+  std::string line;
+  for (int lines = 0; std::getline(file, line); ++lines) {
+    if (lines == kMostCredentialLines) return path + " has too many lines";
+    list.append(";").append(line);
+  }
+  if (!file.eof()) return path + " cannot be read";
+  return {};
+}
+
+std::string open_to_all_notice(const Settings& settings) {
+  const auto open = open_host(settings.hosts);
+  const bool for_all = settings.options.insecure_off_loopback && is_well_known(settings.accounts);
+  if (!open || !for_all) return {};
+  return "Serving on " + *open +
+         " with the well-known account, as --insecureOffLoopback says: whoever reaches this "
+         "address can read and change everything";
 }
 
 std::string_view forgeable_tokens_notice(const Settings& settings) {
@@ -102,6 +144,7 @@ std::vector<std::string> notices(const Options& options) {
   for (const std::string& flag : options.without_effect) {
     sentences.push_back("Accepted without effect: " + flag);
   }
+  sentences.insert(sentences.end(), options.doubtful.begin(), options.doubtful.end());
   return sentences;
 }
 

@@ -12,6 +12,7 @@
 #include "net/tls.h"
 #include "server/account_settings.h"
 #include "server/accounts.h"
+#include "server/file_stamp.h"
 #include "server/options.h"
 #include "service/settings.h"
 
@@ -19,23 +20,38 @@ namespace kyanite::server {
 
 struct Settings {
   Options options;
-  AccountList accounts;                         // Never empty.
+  std::vector<std::string> hosts;    // Those of listeners that serve data.
+  AccountList accounts;              // Never empty.
+  AccountList environment_accounts;  // Those of them that no file names.
+  FileStamp config_stamp;            // Of the configuration file, taken before it was read.
   std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
   service::SettingsTable account_settings;
   SmbRules smb_rules;
   std::unique_ptr<net::TlsContext> tls;  // Null: plain HTTP.
 };
 
-// `served` are the listeners of the services that this build has; `environment_accounts` is the
-// value of AZURITE_ACCOUNTS, or "". The error is a sentence for the user.
+// `served` are the listeners of the services that this build has; `environment_accounts` is in the
+// form of AZURITE_ACCOUNTS. The error is a sentence for the user.
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
                                             std::string_view environment_accounts);
+
+// All accounts to be served when the file has these.
+Result<AccountList, std::string> all_accounts(const Settings& settings, AccountList of_file);
+
+// Accounts of the environment in the form of AZURITE_ACCOUNTS: that variable's, or those of our
+// own, and those that systemd hands over as the credential kyanite.accounts.
+Result<void, std::string> read_environment_accounts(const Environment& environment,
+                                                    std::string& list);
+
+// What has to be said at every start where the well-known account can be used from other machines;
+// else "".
+std::string open_to_all_notice(const Settings& settings);
 
 // What has to be said at every start where anyone who reaches the server can make tokens that pass;
 // else "".
 std::string_view forgeable_tokens_notice(const Settings& settings);
 
-// Sentences about flags that were accepted and change nothing.
+// Sentences about flags that were accepted and change nothing, and variables that seem misspelt.
 std::vector<std::string> notices(const Options& options);
 
 }  // namespace kyanite::server

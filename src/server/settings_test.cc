@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace kyanite::server {
@@ -46,6 +47,35 @@ TEST_F(SettingsTest, OnlyServedListenersDecideOverTheWellKnownAccount) {
   EXPECT_TRUE(make_settings(options_of({"--queueHost", "0.0.0.0"}), kOnlyBlob, ""));
   EXPECT_TRUE(make_settings(options_of({"--adminHost", "0.0.0.0"}), kOnlyBlob, ""));
   EXPECT_TRUE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, "acme:a2V5"));
+}
+
+TEST_F(SettingsTest, TheWellKnownAccountForAllIsSaidAloud) {
+  const auto open =
+      make_settings(options_of({"--blobHost", "0.0.0.0", "--insecureOffLoopback"}), kOnlyBlob, "");
+  ASSERT_TRUE(open) << open.error();
+  EXPECT_NE(open_to_all_notice(*open).find("0.0.0.0"), std::string::npos);
+  const auto own = make_settings(options_of({"--blobHost", "0.0.0.0", "--insecureOffLoopback"}),
+                                 kOnlyBlob, "acme:a2V5");
+  EXPECT_EQ(open_to_all_notice(*own), "");
+  const auto here = make_settings(options_of({"--insecureOffLoopback"}), kOnlyBlob, "");
+  EXPECT_EQ(open_to_all_notice(*here), "");
+}
+
+TEST_F(SettingsTest, AccountsOfTheEnvironment) {
+  const std::string folder = path_ + ".credentials";
+  std::filesystem::create_directory(folder);
+  const auto list = [&](const Environment& environment) {
+    std::string text;
+    EXPECT_TRUE(read_environment_accounts(environment, text));
+    return text;
+  };
+  EXPECT_EQ(list({}), "");
+  EXPECT_EQ(list({{"AZURITE_ACCOUNTS", "a:k"}}), "a:k");
+  EXPECT_EQ(list({{"AZURITE_ACCOUNTS", "a:k"}, {"KYANITE_ACCOUNTS", "b:k"}}), "b:k");
+  EXPECT_EQ(list({{"CREDENTIALS_DIRECTORY", folder}, {"AZURITE_ACCOUNTS", "a:k"}}), "a:k");
+  std::ofstream(folder + "/kyanite.accounts") << "c:k\nd:k\n";
+  EXPECT_EQ(list({{"CREDENTIALS_DIRECTORY", folder}, {"AZURITE_ACCOUNTS", "a:k"}}), "a:k;c:k;d:k");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(SettingsTest, MistakesSayWhereTheyAre) {
@@ -113,6 +143,18 @@ TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
     ASSERT_FALSE(settings);
     EXPECT_NE(settings.error().find(c.refusal), std::string::npos) << settings.error();
   }
+  // Where everybody has the key, a token that anybody can make gives nothing more.
+  const std::vector<std::string> for_all = {"--oauth",
+                                            "basic",
+                                            "--cert",
+                                            "/nonexistent.pem",
+                                            "--blobHost",
+                                            "::",
+                                            "--insecureOffLoopback"};
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "").error().find(no_certificate),
+            std::string::npos);
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "acme:a2V5").error().find(no_key_set),
+            std::string::npos);
   unlink(jwks.c_str());
 }
 

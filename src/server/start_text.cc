@@ -27,11 +27,6 @@ std::string usable_host(const Started& started) {
   return host;
 }
 
-bool is_well_known(const auth::Account& account) {
-  return account.name == kWellKnownAccount && account.keys.size() == 1 &&
-         base64(account.keys[0].bytes()) == kWellKnownKey;
-}
-
 }  // namespace
 
 std::string url_of(const Started& started) {
@@ -80,7 +75,7 @@ std::string start_text(const std::vector<Started>& started, const AccountList& a
   }
   for (const auth::Account& account : accounts) {
     text.append("Connection string of ").append(account.name).append(":\n  ");
-    const bool shown = show_keys || is_well_known(account);
+    const bool shown = show_keys || is_well_known({account});
     text += connection_string(started, account, shown) + "\n";
     for (const Started& service : started) {
       if (service.listener != Listener::kSmb) continue;

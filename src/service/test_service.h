@@ -167,7 +167,7 @@ class TestHost {
 
  private:
   // The account in which all of it happens must be known where URLs name sources.
-  void add_account() { around.accounts = auth::Accounts({{"account", {auth::Key("key")}}}); }
+  void add_account() { around.accounts.replace({{"account", {auth::Key("key")}}}); }
 
   const wire::Service kind_;
   const std::string host_;

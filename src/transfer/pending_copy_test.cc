@@ -48,7 +48,7 @@ class Destination final : public CopyDestinations {
 
 TEST(PendingCopies, FailAfterTwoWeeks) {
   service::TestContext around;
-  around.accounts = auth::Accounts({{"account", {auth::Key("key")}}});
+  around.accounts.replace({{"account", {auth::Key("key")}}});
   BusyFetcher fetcher;
   around.context.fetcher = &fetcher;
   Destination destination;

@@ -8,7 +8,7 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const binary = process.env.KYANITE_BINARY ?? path.join(root, 'build/release/kyanite');
+export const binary = process.env.KYANITE_BINARY ?? path.join(root, 'build/release/kyanite');
 
 // Such builds are many times slower; see CMakePresets.json for the folders.
 export const sanitized = /\/(asan-ubsan|tsan)\/kyanite$/.test(binary);
