@@ -22,11 +22,14 @@
 #include "os/descriptors.h"
 #include "queue/service.h"
 #include "server/admin.h"
+#include "server/certificates.h"
 #include "server/connection_limits.h"
 #include "server/drive_shares.h"
 #include "server/job_table.h"
+#include "server/local_tokens.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
+#include "server/repeating.h"
 #include "server/settings.h"
 #include "server/start_text.h"
 #include "table/service.h"
@@ -38,6 +41,8 @@ namespace {
 
 // How long requests in flight may take to finish once the server is told to stop.
 constexpr std::chrono::seconds kDrainGrace{10};
+// How often it is looked whether certificates must be read or made anew.
+constexpr std::chrono::seconds kCertificateCheck{1};
 
 // The services of this build. One more is one more line here and in make_service.
 constexpr Listener kServed[] = {Listener::kBlob, Listener::kQueue, Listener::kTable,
@@ -161,15 +166,17 @@ std::unique_ptr<jobs::Schedule> make_schedule(service::Context& context,
 
 // Opens every listener. What was opened before an error is closed with the server.
 Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
+                                                     const net::TlsContext* tls,
                                                      std::vector<std::unique_ptr<Hosted>>& hosted,
                                                      net::Protocol* smb, Admin& admin,
+                                                     LocalTokens* tokens,
                                                      size_t admin_connections) {
   std::vector<Started> started;
   for (auto& service : hosted) {
     const ListenOptions& where = settings.options[service->listener];
-    auto endpoint = server.listen(where.host, where.port, service->front, settings.tls.get());
+    auto endpoint = server.listen(where.host, where.port, service->front, tls);
     if (!endpoint) return Failure{endpoint.error() + where_flags(service->listener)};
-    started.push_back({service->listener, *endpoint, settings.tls != nullptr});
+    started.push_back({service->listener, *endpoint, tls != nullptr});
   }
   if (smb != nullptr) {
     const ListenOptions& where = settings.options[Listener::kSmb];
@@ -181,16 +188,45 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
   auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
   if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kAdmin)};
   started.push_back({Listener::kAdmin, *endpoint, false});
+  if (tokens != nullptr) {
+    const ListenOptions& issuer = settings.options[Listener::kToken];
+    auto at = server.listen(issuer.host, issuer.port, tokens->service(), tls, admin_connections);
+    if (!at) return Failure{at.error() + where_flags(Listener::kToken)};
+    started.push_back({Listener::kToken, *at, true});
+    tokens->set_port(at->port);
+  }
   return started;
 }
 
-void print_start_text(const Settings& settings, const std::vector<Started>& started) {
+// How to use what the server vouches for itself.
+std::string own_issuer_text(const Settings& settings, const std::vector<Started>& started,
+                            const Certificates& certificates, const LocalTokens* tokens) {
+  const auto url = [&](Listener listener) {
+    const auto found = std::find_if(started.begin(), started.end(),
+                                    [&](const Started& each) { return each.listener == listener; });
+    return url_of(*found);
+  };
+  std::string text;
+  if (certificates.authority() != nullptr) {
+    const Options& options = settings.options;
+    const std::string file =
+        options.in_memory ? "" : std::filesystem::absolute(options.location) / "issuer/ca.pem";
+    text += trust_text(file, url(Listener::kAdmin) + "/ca.pem");
+  }
+  if (tokens != nullptr) {
+    text += tokens_text(url(Listener::kToken), url(Listener::kAdmin), tokens->identity_header());
+  }
+  return text;
+}
+
+void print_start_text(const Settings& settings, const std::vector<Started>& started,
+                      const std::string& more) {
   if (settings.options.silent) return;
   const Options& options = settings.options;
   const std::string location =
       options.in_memory ? "memory only" : std::filesystem::absolute(options.location).string();
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  const std::string text = start_text(started, settings.accounts, location, on_terminal);
+  const std::string text = start_text(started, settings.accounts, location, on_terminal, more);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -221,6 +257,14 @@ int run(const Settings& settings) {
   front::RequestLog request_log(!options.silent || debugged, debugged);
   context.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
   context.product_style_url = options.product_style_url;
+  auto certificates = make_certificates(settings, clock);
+  if (!certificates) return fail(certificates.error());
+  std::unique_ptr<LocalTokens> tokens;
+  if (settings.local_tokens) {
+    auto opened_tokens = LocalTokens::open(options, *settings.local_tokens, clock);
+    if (!opened_tokens) return fail(opened_tokens.error());
+    tokens = std::move(*opened_tokens);
+  }
 
   net::ClientOptions client_options;
   client_options.allow_private = options.copy_from_private;
@@ -239,6 +283,7 @@ int run(const Settings& settings) {
   const auto schedule = make_schedule(context, hosted);
   std::optional<HostedDrive> smb;
   if (options.smb) smb.emplace(settings, context, file_service_of(hosted));
+  std::optional<TextPage> authority_page;
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(
@@ -270,9 +315,16 @@ int run(const Settings& settings) {
         return job_table(jobs);
       });
 
-  auto started =
-      listen_all(server, settings, hosted, smb ? &smb->protocol : nullptr, *admin, limits.admin);
+  if (const auto* authority = (*certificates)->authority(); authority != nullptr) {
+    authority_page.emplace(authority->certificate_pem());
+    admin->add("/ca.pem", *authority_page);
+  }
+  if (tokens) tokens->add_to(*admin);
+
+  auto started = listen_all(server, settings, (*certificates)->context(), hosted,
+                            smb ? &smb->protocol : nullptr, *admin, tokens.get(), limits.admin);
   if (!started) return fail(started.error());
+  if (tokens) context.token_rules = tokens->rules();
   for (size_t i = 0; i < hosted.size(); ++i) {
     const ListenOptions& where = options[hosted[i]->listener];
     if (hosted[i]->listener == Listener::kWeb) continue;  // Copies have their sources elsewhere.
@@ -280,10 +332,14 @@ int run(const Settings& settings) {
   }
   server.start();
   const jobs::Runner runner(*schedule, clock);
+  std::optional<Repeating> certificate_checks;
+  if ((*certificates)->context() != nullptr)
+    certificate_checks.emplace(kCertificateCheck, [&] { (*certificates)->check(); });
   for (const std::string& notice : notices(options)) log_warning(notice);
   warn_of_forgeable_tokens(settings);
   flush_log();  // What is said of the start is said before it.
-  print_start_text(settings, *started);
+  print_start_text(settings, *started,
+                   own_issuer_text(settings, *started, **certificates, tokens.get()));
 
   wait_for_stop_signal();
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.

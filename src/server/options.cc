@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "issuer/authority.h"
 #include "server/account_settings.h"
 
 namespace kyanite::server {
@@ -77,8 +78,19 @@ Outcome set_password(Options& options, std::string_view value) {
 }
 
 Outcome set_oauth(Options& options, std::string_view value) {
-  if (value != "basic") return std::string("knows only the level 'basic'");
+  if (value != "basic" && value != "local") return std::string("knows only 'basic' and 'local'");
   options.oauth = true;
+  options.local_tokens = value == "local";
+  return {};
+}
+
+Outcome add_https_host(Options& options, std::string_view value) {
+  constexpr size_t kMostBytes = 253;
+  constexpr size_t kMostHosts = 32;
+  if (!issuer::is_certificate_host(value) || value.size() > kMostBytes)
+    return std::string("wants a host name or an address");
+  if (options.https_hosts.size() == kMostHosts) return std::string("is given more than 32 times");
+  options.https_hosts.emplace_back(value);
   return {};
 }
 
@@ -157,6 +169,8 @@ constexpr Flag kFlags[] = {
     {"webPort", 0, true, set_port<Listener::kWeb>},
     {"adminHost", 0, true, set_host<Listener::kAdmin>},
     {"adminPort", 0, true, set_port<Listener::kAdmin>},
+    {"tokenHost", 0, true, set_host<Listener::kToken>},
+    {"tokenPort", 0, true, set_port<Listener::kToken>},
     {"location", 'l', true, set_location},
     {"inMemoryPersistence", 0, false, set_bool<&Options::in_memory, true>},
     {"extentMemoryLimit", 0, true, accept_memory_limit},
@@ -164,6 +178,8 @@ constexpr Flag kFlags[] = {
     {"cert", 0, true, set_text<&Options::cert_file>},
     {"key", 0, true, set_text<&Options::key_file>},
     {"pwd", 0, true, set_password},
+    {"https", 0, false, set_bool<&Options::https, true>},
+    {"httpsHost", 0, true, add_https_host},
     {"oauth", 0, true, set_oauth},
     {"disableProductStyleUrl", 0, false, set_bool<&Options::product_style_url, false>},
     {"copyFromPrivateAddresses", 0, false, set_bool<&Options::copy_from_private, true>},
@@ -243,9 +259,18 @@ Outcome check_together(const Options& options, bool memory_limit_given) {
   if (options.cert_file.empty() && !(options.key_file.empty() && options.cert_password.empty())) {
     return std::string("--key and --pwd belong to a certificate: --cert is missing");
   }
-  if (options.oauth && options.cert_file.empty()) {
+  if (options.https && !options.cert_file.empty()) {
+    return std::string("--https makes a certificate, --cert gives one: choose one of the two");
+  }
+  if (!options.https_hosts.empty() && !options.https) {
+    return std::string("--httpsHost names hosts of the certificate that --https makes");
+  }
+  if (options.oauth && options.cert_file.empty() && !options.https) {
     // As Azurite and every SDK: a bearer token is never sent over a plain connection.
-    return std::string("--oauth needs HTTPS: give --cert and --key");
+    return std::string("--oauth needs HTTPS: give --https, or --cert and --key");
+  }
+  if (options[Listener::kToken].named && !options.local_tokens) {
+    return std::string("--tokenHost and --tokenPort are for --oauth local");
   }
   return {};
 }
@@ -268,6 +293,8 @@ std::string_view name(Listener listener) {
       return "web";
     case Listener::kAdmin:
       return "admin";
+    case Listener::kToken:
+      return "token";
   }
   return "";
 }
@@ -285,6 +312,7 @@ Options::Options() {
   (*this)[Listener::kSmb].port = 10445;
   (*this)[Listener::kWeb].port = 10080;
   (*this)[Listener::kAdmin].port = 10010;
+  (*this)[Listener::kToken].port = 10011;
 }
 
 Result<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
@@ -336,13 +364,16 @@ Listeners (host 127.0.0.1 unless given; port 0 lets the system choose)
   --disableProductStyleUrl              the account is always in the path, never in the host name
   --copyFromPrivateAddresses            copies may read URLs at loopback and private addresses
 HTTPS and tokens
-  --cert FILE --key FILE         certificate and key in PEM
-  --cert FILE --pwd PASSWORD     certificate and key in one PFX file
+  --https                        certificates by an authority of its own, made once, to be trusted
+  --httpsHost HOST               ... for this host, too; may be repeated
+  --cert FILE --key FILE         certificate and key in PEM, read again when they change
+  --cert FILE --pwd PASSWORD     certificate and key in one PFX file, likewise
   --oauth basic                  accept bearer tokens (needs HTTPS; off loopback also a key set)
+  --oauth local                  the same, and issue them, on loopback: --tokenPort PORT, 10011
 Accounts (devstoreaccount1 with its well-known key unless others are given; then on loopback only)
-  --config FILE                  accounts and token issuers in JSON, see README
+  --config FILE                  accounts and token issuers in JSON
   AZURITE_ACCOUNTS=name:key[:key2];...   the same from the environment
-  --setting NAME=VALUE           blobVersioning=true and the like, see README; may be repeated
+  --setting NAME=VALUE           blobVersioning=true and the like; may be repeated
 Other
   --threads N                    event loops (default: one per core)
   -s, --silent                   no start-up text and no request log on the console

@@ -15,11 +15,11 @@ namespace kyanite::server {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
-// Everything the server can listen for. All but kAdmin carry users' data.
-enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kWeb, kAdmin };
-inline constexpr std::array kListeners = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                          Listener::kFile, Listener::kSmb,   Listener::kWeb,
-                                          Listener::kAdmin};
+// Everything the server can listen for. All but kAdmin and kToken carry users' data.
+enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kWeb, kAdmin, kToken };
+inline constexpr std::array kListeners = {Listener::kBlob,  Listener::kQueue, Listener::kTable,
+                                          Listener::kFile,  Listener::kSmb,   Listener::kWeb,
+                                          Listener::kAdmin, Listener::kToken};
 // As the flags spell it: "blob" of --blobPort.
 std::string_view name(Listener listener);
 // Behind the reason why a listener cannot be opened: which flags choose another place for it.
@@ -48,7 +48,10 @@ struct Options {
   std::string cert_file;    // PEM, or PFX when there is no key file. Empty: no TLS.
   std::string key_file;
   std::string cert_password;
+  bool https = false;                    // By an authority of the server's own.
+  std::vector<std::string> https_hosts;  // More hosts for its certificate.
   bool oauth = false;
+  bool local_tokens = false;            // Of oauth: the server issues them itself.
   bool product_style_url = true;        // The account may be the first label of the host name.
   bool copy_from_private = false;       // Copies may read from private addresses.
   bool smb = true;                      // Shares are served over SMB, too.

@@ -8,14 +8,14 @@
 
 namespace kyanite::server {
 
-namespace {
-
 net::TlsContext::Loaded load_certificate(const Options& options) {
   if (options.key_file.empty()) {
     return net::TlsContext::from_pfx_file(options.cert_file, options.cert_password);
   }
   return net::TlsContext::from_pem_files(options.cert_file, options.key_file);
 }
+
+namespace {
 
 // What holds for all accounts, the command line having the last word, and what particular accounts
 // add to it.
@@ -48,6 +48,24 @@ Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
       "given by --config, or listen on loopback only"};
 }
 
+// The server gives tokens to whoever asks, so only those who are on this machine may ask.
+Result<void, std::string> check_local_tokens(const Options& options, std::vector<std::string> hosts,
+                                             const TokenConfiguration& tokens) {
+  if (!tokens.jwks_file.empty() || !tokens.issuers.empty()) {
+    return Failure{
+        std::string("oauth.jwks and oauth.issuers are of another issuer: they go with --oauth "
+                    "basic, not with --oauth local")};
+  }
+  for (const Listener listener : {Listener::kToken, Listener::kAdmin})
+    hosts.push_back(options[listener].host);
+  const auto open = std::find_if_not(hosts.begin(), hosts.end(),
+                                     [](const std::string& host) { return is_loopback(host); });
+  if (open == hosts.end()) return {};
+  return Failure{"refusing to listen on " + *open +
+                 " with --oauth local: this server gives tokens to whoever asks, so it listens on "
+                 "loopback only. For other addresses there is --oauth basic with a key set"};
+}
+
 }  // namespace
 
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
@@ -65,7 +83,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
               std::back_inserter(*given));
     if (configuration->tokens && !options.oauth) {
       return Failure{options.config_file +
-                     ": oauth settings are of no use without the flag --oauth basic"};
+                     ": oauth settings are of no use without the flag --oauth"};
     }
     if (configuration->tokens) tokens = std::move(*configuration->tokens);
   }
@@ -76,7 +94,10 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   if (!accounts) return Failure{accounts.error()};
 
   settings.accounts = std::move(*accounts);
-  if (options.oauth) {
+  if (options.local_tokens) {
+    if (auto safe = check_local_tokens(options, hosts, tokens); !safe) return Failure{safe.error()};
+    settings.local_tokens = std::move(tokens);
+  } else if (options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};
     if (auto safe = check_token_rules(*rules, hosts); !safe) return Failure{safe.error()};

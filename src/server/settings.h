@@ -12,6 +12,7 @@
 #include "net/tls.h"
 #include "server/account_settings.h"
 #include "server/accounts.h"
+#include "server/configuration.h"
 #include "server/options.h"
 #include "service/settings.h"
 
@@ -19,12 +20,16 @@ namespace kyanite::server {
 
 struct Settings {
   Options options;
-  AccountList accounts;                         // Never empty.
-  std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
+  AccountList accounts;                            // Never empty.
+  std::optional<auth::TokenRules> token_rules;     // Nothing: bearer tokens are refused, unless:
+  std::optional<TokenConfiguration> local_tokens;  // The server issues tokens by itself.
   service::SettingsTable account_settings;
   SmbRules smb_rules;
-  std::unique_ptr<net::TlsContext> tls;  // Null: plain HTTP.
+  std::unique_ptr<net::TlsContext> tls;  // Of a certificate that was given, else null.
 };
+
+// As the flags say.
+net::TlsContext::Loaded load_certificate(const Options& options);
 
 // `served` are the listeners of the services that this build has; `environment_accounts` is the
 // value of AZURITE_ACCOUNTS, or "". The error is a sentence for the user.
