@@ -201,13 +201,15 @@ http::Reply TokenService::give_to_machine(const http::Request& request, bool app
 Task<http::Reply> TokenService::serve(http::Request& request) {
   if (!is_local_host(request.headers.get("Host")))
     co_return refuse(421, "invalid_request", "this server is asked by a name of loopback only");
-  if (request.path == kVirtualMachinePath) co_return give_to_machine(request, false);
-  if (request.path == kAppServicePath) co_return give_to_machine(request, true);
-  const size_t slash = request.path.find('/', 1);
+  std::string_view path = request.path;
+  if (path.ends_with('/')) path.remove_suffix(1);  // MSAL for JavaScript adds one.
+  if (path == kVirtualMachinePath) co_return give_to_machine(request, false);
+  if (path == kAppServicePath) co_return give_to_machine(request, true);
+  const size_t slash = path.find('/', 1);
   const std::string_view tenant =
-      slash == std::string_view::npos ? std::string_view() : request.path.substr(1, slash - 1);
+      slash == std::string_view::npos ? std::string_view() : path.substr(1, slash - 1);
   if (is_tenant(tenant)) {
-    const std::string_view rest = request.path.substr(slash);
+    const std::string_view rest = path.substr(slash);
     if (rest == "/oauth2/v2.0/token" || rest == "/oauth2/token")
       co_return co_await give_to_client(request, tenant);
     const bool reads = request.method == "GET";

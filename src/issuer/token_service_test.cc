@@ -174,6 +174,8 @@ TEST_F(TokenServiceTest, MachinesShowThatTheyAreOnes) {
   const std::string claims = claims_of(member(machine.body, "access_token"));
   EXPECT_EQ(member(claims, "iss"), "https://localhost:10011/adfs/");
   EXPECT_EQ(member(claims, "aud"), "https://storage.azure.com");
+  EXPECT_EQ(get(std::string(kVirtualMachinePath) + "/", resource, {{"Metadata", "true"}}).status,
+            200);
   EXPECT_EQ(get(kVirtualMachinePath, resource).status, 400);
   EXPECT_EQ(get(kVirtualMachinePath, "", {{"Metadata", "true"}}).status, 400);
 

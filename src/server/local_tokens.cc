@@ -22,8 +22,10 @@ Result<std::unique_ptr<LocalTokens>, std::string> LocalTokens::open(
 }
 
 void LocalTokens::add_to(Admin& admin) {
-  admin.add(issuer::kVirtualMachinePath, service_);
-  admin.add(issuer::kAppServicePath, service_);
+  for (const std::string_view path : {issuer::kVirtualMachinePath, issuer::kAppServicePath}) {
+    admin.add(path, service_);
+    admin.add(std::string(path) + "/", service_);
+  }
 }
 
 void LocalTokens::set_port(uint16_t port) {
