@@ -98,10 +98,13 @@ TEST_F(TlsTest, ReplacedCertificatesAreForNewConnections) {
   TestServer server(TestServer::one_thread(), context.get());
   TestPeer before(server.port, client_.get());
   ASSERT_TRUE(before.connected());
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate_.get()), 2);
-  X509_sign(certificate_.get(), key_.get(), EVP_sha256());
-  PEM_write_X509(open("certificate.pem").get(), certificate_.get());
-  X509_STORE_add_cert(SSL_CTX_get_cert_store(client_.get()), certificate_.get());
+  const Owned<X509> renewed(X509_dup(certificate_.get()));
+  ASN1_INTEGER_set(X509_get_serialNumber(renewed.get()), 2);
+  X509_sign(renewed.get(), key_.get(), EVP_sha256());
+  PEM_write_X509(open("certificate.pem").get(), renewed.get());
+  client_.reset(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_verify(client_.get(), SSL_VERIFY_PEER, nullptr);
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(client_.get()), renewed.get());
   context->replace_with(server_context());
 
   TestPeer after(server.port, client_.get());

@@ -83,7 +83,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
               std::back_inserter(*given));
     if (configuration->tokens && !options.oauth) {
       return Failure{options.config_file +
-                     ": oauth settings are of no use without the flag --oauth"};
+                     ": oauth settings are of no use without --oauth basic or --oauth local"};
     }
     if (configuration->tokens) tokens = std::move(*configuration->tokens);
   }
