@@ -19,11 +19,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import client  # noqa: E402
 import coverage  # noqa: E402
-from harness import ACCOUNT, KEY  # noqa: E402
+from harness import ACCOUNT, KEY, Server  # noqa: E402
 
 # What the operations asked about need to be served.
-FLAGS = ("--inMemoryPersistence", "--copyFromPrivateAddresses", "--setting", "blobImmutability=true", "--setting",
-         "blobExpiry=true", "--setting", "shareRetentionDays=1")
+FLAGS = ("--inMemoryPersistence", "--copyFromPrivateAddresses", "--setting", "blobImmutability=true", "--setting", "blobExpiry=true")
+LAKE_FLAGS = ("--inMemoryPersistence", "--setting", "hierarchicalNamespace=true")
 OTHER_ETAG = '"0x8D0000000000000"'
 BLOCK = "YmxvY2s="
 PAGE = b"\7" * 512
@@ -154,6 +154,26 @@ FILE = {
     "Force Close Handles": of("file", "PUT", "forceclosehandles", {"x-ms-handle-id": "*"}),
 }
 
+def on_path(method, action="", headers=None, body=b"", source="", **query):
+    return Ask("path", method, {**({"action": action} if action else {}), **query}, headers or {}, body, source)
+
+
+DATALAKE = {
+    "Path - Create": on_path("PUT", resource="file"),
+    "Path - Rename": on_path("PUT", source="x-ms-rename-source"),
+    "Path - Update (append)": on_path("PATCH", "append", body=b"text", position="0"),
+    "Path - Update (flush)": on_path("PATCH", "flush", position="0"),
+    "Path - Update (setProperties)": on_path("PATCH", "setProperties", {"x-ms-properties": "a=Yg=="}),
+    "Path - Update (setAccessControl)": on_path("PATCH", "setAccessControl", {"x-ms-permissions": "0700"}),
+    "Path - Update (setAccessControlRecursive)": on_path("PATCH", "setAccessControlRecursive", {"x-ms-acl": "user::rwx"}, mode="modify"),
+    "Path - Get Access Control": on_path("HEAD", "getAccessControl"),
+    "Path - Get Status": on_path("HEAD", "getStatus"),
+    "Path - Lease": on_path("POST", "", {"x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1",
+                                      "x-ms-proposed-lease-id": str(uuid.UUID(int=1))}),
+    "Path - Lease (break)": on_path("POST", "", {"x-ms-lease-action": "break"}),
+    "Path - Delete": on_path("DELETE", recursive="true"),
+}
+
 # On no object, on what is not there, in the middle of something, or each part by itself.
 BESIDE = {
     "blob": {"List Containers", "Get Blob Service Properties", "Set Blob Service Properties", "Get Blob Service Stats",
@@ -161,8 +181,11 @@ BESIDE = {
              "Find Blobs by Tags in Container", "Restore Container", "Undelete Blob", "Abort Copy Blob", "Incremental Copy Blob"},
     "file": {"List Shares", "Get File Service Properties", "Set File Service Properties", "Get User Delegation Key",
              "Restore Share", "Create Permission", "Get Permission", "Abort Copy File"},
+    # File systems are containers, and the last three are Get Blob, its properties, and what asks of nothing but rights.
+    "datalake": {"Filesystem - List", "Filesystem - Create", "Filesystem - Set Properties", "Filesystem - Get Properties",
+                 "Filesystem - Delete", "Path - List", "Path - Read", "Path - Get Properties", "Path - Check Access"},
 }
-SERVICES = {"blob": BLOB, "file": FILE}
+SERVICES = {"blob": BLOB, "file": FILE, "datalake": DATALAKE}
 
 
 def forgotten(service):
@@ -196,6 +219,7 @@ class Prober:
             "block": [(container("PUT"), root, {}), (BLOB["Put Blob"], inside, tagged)],
             "append": [(container("PUT"), root, {}), (BLOB["Put Blob (append)"], inside, tagged)],
             "page": [(container("PUT"), root, {}), (BLOB["Put Blob (page)"], inside, tagged)],
+            "path": [(container("PUT"), root, {}), (DATALAKE["Path - Create"], inside, {})],
             "share": [(share("PUT"), root, {})],
             "directory": [(share("PUT"), root, {}), (directory("PUT"), inside, {})],
             "file": [(share("PUT"), root, {}), (FILE["Create File"], inside, {})],
@@ -214,6 +238,9 @@ class Prober:
             if ask.on == "append":
                 await self._send(BLOB["Append Block"], other)
             headers[ask.source] = via.signed_url(other)
+        elif ask.source == "x-ms-rename-source":
+            await self._send(DATALAKE["Path - Create"], path + "-source")
+            headers[ask.source] = f"{path}-source"
         elif ask.source:  # Renames stay in their share.
             await self._send(FILE["Create Directory" if ask.on == "directory" else "Create File"], path + "-source")
             headers[ask.source] = via.url(path + "-source")
@@ -245,14 +272,14 @@ class Prober:
 
     async def _lease(self, ask, path):
         kind = {"container": container, "share": share}.get(ask.on)
-        acquire = kind("PUT", "lease", LEASE) if kind else of(ask.on, "PUT", "lease", LEASE)
+        acquire = kind("PUT", "lease", LEASE) if kind else of("block" if ask.on == "path" else ask.on, "PUT", "lease", LEASE)
         reply = await self._send(acquire, path)
         assert reply.status == 201, (ask, reply)
 
     async def _lease_verdict(self, name, ask):
         if ask.on == "directory":
             return "none"
-        if name.startswith("Lease "):
+        if "Lease" in name:
             return "the lease itself"
         path, _, headers = await self._prepared(name, ask)
         await self._lease(ask, path)
@@ -298,21 +325,27 @@ def words(verdicts, verdict):
     return ", ".join(out + (["tags"] if "x-ms-if-tags" in found else [])) or "none"
 
 
-def tables(server):
-    """For each service its lines of Markdown."""
-    async def ask_all():
-        prober = Prober(server)
-        out = {}
-        for service, operations in SERVICES.items():
-            lines = ["| operation | takes | refuses (400) | lease id |", "|---|---|---|---|"]
-            for name, ask in operations.items():
-                verdicts, lease = await prober.row(name, ask)
-                lines.append(f"| {name} | {words(verdicts, 'takes')} | {words(verdicts, 'refuses')} | {lease} |")
-            out[service] = lines
-        prober.close()
-        return out
+async def table(server, operations):
+    """Its lines of Markdown."""
+    prober = Prober(server)
+    lines = ["| operation | takes | refuses (400) | lease id |", "|---|---|---|---|"]
+    for name, ask in operations.items():
+        verdicts, lease = await prober.row(name, ask)
+        lines.append(f"| {name} | {words(verdicts, 'takes')} | {words(verdicts, 'refuses')} | {lease} |")
+    prober.close()
+    return lines
 
-    return asyncio.run(ask_all())
+
+def tables():
+    """By service, each asked of a server of its own."""
+    out = {}
+    for service, operations in SERVICES.items():
+        server = Server(*(LAKE_FLAGS if service == "datalake" else FLAGS))
+        try:
+            out[service] = asyncio.run(table(server, operations))
+        finally:
+            server.stop()
+    return out
 
 
 PAGE_FILE = ROOT / "docs" / "CONCURRENCY.md"
@@ -329,13 +362,7 @@ def with_tables(page, found):
 
 
 def main():
-    from harness import Server
-
-    server = Server(*FLAGS)
-    try:
-        page = with_tables(PAGE_FILE.read_text(), tables(server))
-    finally:
-        server.stop()
+    page = with_tables(PAGE_FILE.read_text(), tables())
     if "--write" in sys.argv[1:]:
         PAGE_FILE.write_text(page)
     else:
