@@ -1,5 +1,5 @@
 """Holds the pages for readers against the sources: every folder of src/ has a README of a screen and a row in
-docs/ARCHITECTURE.md, files that they name exist, links lead somewhere, and the words of docs/GLOSSARY.md are those of the sources."""
+docs/ARCHITECTURE.md, files that they name exist, links lead somewhere, the version is one, and the words of docs/GLOSSARY.md are those of the sources."""
 
 import pathlib
 import re
@@ -102,8 +102,16 @@ def check_links():
                 yield f"{name}: a link to {target}, where there is no such heading"
 
 
+def check_version():
+    """The newest version of the changelog is that of the sources."""
+    ours = re.search(r'kVersion = "([^"]+)"', (SOURCES / "server" / "options.h").read_text())[1]
+    newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+    if newest != ours:
+        yield f"CHANGELOG.md: begins with {newest}, the sources are {ours}"
+
+
 def check():
-    return [*check_folders(), *check_words(), *check_links()]
+    return [*check_folders(), *check_words(), *check_links(), *check_version()]
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "terminal.svg"
-COLUMNS = 100
+COLUMNS = 104
 FONT_PX, LINE_PX, CHAR_PX, MARGIN_PX = 14, 19, 8.43, 16
 
 # What is typed, as a reader would type it, and run by bash with az's environment.

@@ -1,6 +1,8 @@
 // --oauth local: programs that get their tokens by DefaultAzureCredential run unchanged, with nothing but their environment set.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -62,6 +64,28 @@ test('a token of another key is refused', async () => {
   const elsewhere = await (await fetch(own.replace('storage.azure.com', 'vault.example'),
     { headers: { 'X-IDENTITY-HEADER': appService.IDENTITY_HEADER } })).json();
   assert.equal(await status(elsewhere.access_token), 401);
+});
+
+test('roles of the configuration are given to the ids in tokens', async () => {
+  const reader = '11111111-2222-4333-8444-555555555555';
+  const folder = await mkdtemp(path.join(tmpdir(), 'kyanite-roles-'));
+  const config = path.join(folder, 'config.json');
+  await writeFile(config, JSON.stringify({ oauth: { roles: { [reader]: 'reader' }, defaultRole: 'contributor' } }));
+  const other = await Server.start({ flags: ['--https', '--oauth', 'local', '--tokenPort', '0', '--inMemoryPersistence', '--config', config] });
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  const as = async (client) => {
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: client, client_secret: 'any',
+      scope: 'https://storage.azure.com/.default' });
+    const reply = await fetch(`${other.url('Token')}/adfs/oauth2/v2.0/token`, { method: 'POST', body: form });
+    return (await reply.json()).access_token;
+  };
+  const status = async (client, method, query) => (await fetch(`${other.blobUrl}/${query}`, { method,
+    headers: { authorization: `Bearer ${await as(client)}`, 'x-ms-version': '2024-11-04' } })).status;
+  assert.equal(await status(reader, 'GET', '?comp=list'), 200);
+  assert.equal(await status(reader, 'PUT', 'box?restype=container'), 403);
+  assert.equal(await status('somebody else', 'PUT', 'box?restype=container'), 201);
+  await other.stop();
+  await rm(folder, { recursive: true });
 });
 
 test('off loopback it is refused', async () => {
