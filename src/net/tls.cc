@@ -171,6 +171,15 @@ void TlsContext::replace_with(std::unique_ptr<TlsContext> fresh) {
   std::swap(context_, fresh->context_);
 }
 
+Time TlsContext::certificate_ends() const {
+  MutexLock lock(mutex_);
+  const X509* certificate = SSL_CTX_get0_certificate(context_);
+  tm parts{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts) != 1)
+    return {};
+  return Time::from_unix_seconds(timegm(&parts));
+}
+
 // A session keeps its own reference, so that the context may be replaced while it lasts.
 ssl_st* TlsContext::new_session(int socket) const {
   SSL* session = nullptr;

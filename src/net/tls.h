@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
 
@@ -34,6 +35,9 @@ class TlsContext {
 
   // Sessions opened from now on have the certificate of `fresh`. Those that are open keep theirs.
   void replace_with(std::unique_ptr<TlsContext> fresh);
+
+  // The end of the certificate that new sessions show; not set for a client's.
+  Time certificate_ends() const;
 
   // A server-side session on a non-blocking socket, owned by the caller. Throws std::bad_alloc.
   ssl_st* open_session(int socket) const;

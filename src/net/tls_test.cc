@@ -110,6 +110,9 @@ TEST_F(TlsTest, ReplacedCertificatesAreForNewConnections) {
   TestPeer after(server.port, client_.get());
   ASSERT_TRUE(after.connected());
   EXPECT_EQ(serial_shown(before), 1);
+  const int64_t left = context->certificate_ends().unix_seconds() - time(nullptr);
+  EXPECT_GT(left, 3000);
+  EXPECT_LE(left, 3600);
   EXPECT_EQ(serial_shown(after), 2);
   for (TestPeer* peer : {&before, &after}) {
     ASSERT_TRUE(peer->send(get("/headers")));

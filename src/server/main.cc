@@ -296,6 +296,7 @@ int run(const Settings& settings) {
           append_process_metrics,
           [&](std::string& out) { append_net_metrics(out, server.metrics()); },
           [&](std::string& out) { append_client_metrics(out, (*client)->metrics()); },
+          [&](std::string& out) { append_certificate_metric(out, (*certificates)->context()); },
           [&](std::string& out) {
             if (opened->engine != nullptr) append_engine_metrics(out, opened->engine->metrics());
           },

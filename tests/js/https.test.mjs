@@ -32,6 +32,9 @@ test('one authority for all starts, trusted by its file, for loopback, account h
   }
   await assert.rejects(get(server.blobUrl, { ca, servername: 'other.example' }), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   await assert.rejects(get(server.blobUrl, { servername: 'localhost' }), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+  const days = (Number(/^kyanite_certificate_ends_seconds (\d+)$/m.exec(metrics)[1]) - Date.now() / 1000) / 86_400;
+  assert.ok(days > 89 && days <= 90, `${days}`);
   // HTTP/1.1 with keep-alive, as ever.
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   const first = await get(server.blobUrl, { ca, servername: 'localhost', agent });
