@@ -1,5 +1,5 @@
 """Holds the pages for readers against the sources: every folder of src/ has a README of a screen and a row in
-docs/ARCHITECTURE.md, files that they name exist, and the words of docs/GLOSSARY.md are those of the sources."""
+docs/ARCHITECTURE.md, files that they name exist, links lead somewhere, the version is one, and the words of docs/GLOSSARY.md are those of the sources."""
 
 import pathlib
 import re
@@ -79,8 +79,39 @@ def check_words():
             yield f"src/: {name} is a name with the word {part} (docs/GLOSSARY.md)"
 
 
+def anchors(page):
+    """What a link can point to within a page: its headings, as the usual renderers spell them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def check_links():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *SOURCES.rglob("*.md"), *ROOT.glob("tests/*/*.md"), *ROOT.glob("packaging/**/*.md")]
+    for page in sorted(pages):
+        text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^()\s]+)\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            found = (page.parent / path).resolve() if path else page
+            name = page.relative_to(ROOT)
+            if not found.exists():
+                yield f"{name}: a link to {target}, which is not there"
+            elif anchor and (found.suffix != ".md" or anchor not in anchors(found)):
+                yield f"{name}: a link to {target}, where there is no such heading"
+
+
+def check_version():
+    """The newest version of the changelog is that of the sources."""
+    ours = re.search(r'kVersion = "([^"]+)"', (SOURCES / "server" / "options.h").read_text())[1]
+    newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+    if newest != ours:
+        yield f"CHANGELOG.md: begins with {newest}, the sources are {ours}"
+
+
 def check():
-    return [*check_folders(), *check_words()]
+    return [*check_folders(), *check_words(), *check_links(), *check_version()]
 
 
 if __name__ == "__main__":

@@ -108,6 +108,25 @@ TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_pat
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 
+TlsContext::Loaded TlsContext::from_pem_text(const std::string& chain, const std::string& key) {
+  Context context = new_server_context();
+  ERR_clear_error();
+  const Bio chain_text(BIO_new_mem_buf(chain.data(), static_cast<int>(chain.size())));
+  const Bio key_text(BIO_new_mem_buf(key.data(), static_cast<int>(key.size())));
+  if (!chain_text || !key_text) throw std::bad_alloc();
+  const Certificate certificate(PEM_read_bio_X509(chain_text.get(), nullptr, nullptr, nullptr));
+  if (!certificate || SSL_CTX_use_certificate(context.get(), certificate.get()) != 1)
+    return failure("cannot use the certificate");
+  while (const Certificate next{PEM_read_bio_X509(chain_text.get(), nullptr, nullptr, nullptr)}) {
+    if (SSL_CTX_add1_chain_cert(context.get(), next.get()) != 1) return failure("bad chain");
+  }
+  ERR_clear_error();  // The end of the chain counts as one.
+  const Key private_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
+  if (!private_key || SSL_CTX_use_PrivateKey(context.get(), private_key.get()) != 1)
+    return failure("cannot use the private key");
+  return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
+}
+
 TlsContext::Loaded TlsContext::from_pfx_file(const std::string& path, const std::string& password) {
   Context context = new_server_context();
   ERR_clear_error();
@@ -141,24 +160,48 @@ TlsContext::Loaded TlsContext::for_clients(const std::string& ca_path) {
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 
-TlsContext::~TlsContext() { SSL_CTX_free(context_); }
+TlsContext::~TlsContext() {
+  MutexLock lock(mutex_);
+  SSL_CTX_free(context_);
+}
 
-ssl_st* TlsContext::open_session(int socket) const {
-  SSL* session = SSL_new(context_);
+void TlsContext::replace_with(std::unique_ptr<TlsContext> fresh) {
+  MutexLock theirs(fresh->mutex_);
+  MutexLock ours(mutex_);
+  std::swap(context_, fresh->context_);
+}
+
+Time TlsContext::certificate_ends() const {
+  MutexLock lock(mutex_);
+  const X509* certificate = SSL_CTX_get0_certificate(context_);
+  tm parts{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts) != 1)
+    return {};
+  return Time::from_unix_seconds(timegm(&parts));
+}
+
+// A session keeps its own reference, so that the context may be replaced while it lasts.
+ssl_st* TlsContext::new_session(int socket) const {
+  SSL* session = nullptr;
+  {
+    MutexLock lock(mutex_);
+    session = SSL_new(context_);
+  }
   if (session == nullptr || SSL_set_fd(session, socket) != 1) {
     SSL_free(session);
     throw std::bad_alloc();
   }
+  return session;
+}
+
+ssl_st* TlsContext::open_session(int socket) const {
+  SSL* session = new_session(socket);
   SSL_set_accept_state(session);
   return session;
 }
 
 ssl_st* TlsContext::open_client_session(int socket, const std::string& host) const {
-  SSL* session = SSL_new(context_);
-  if (session == nullptr || SSL_set_fd(session, socket) != 1) {
-    SSL_free(session);
-    throw std::bad_alloc();
-  }
+  SSL* session = new_session(socket);
   const bool is_address = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1;
   const bool named = is_address || (SSL_set1_host(session, host.c_str()) == 1 &&
                                     SSL_set_tlsext_host_name(session, host.c_str()) == 1);

@@ -87,6 +87,39 @@ TEST_F(TlsTest, ServesWithCertificatesFromPemAndPfx) {
   }
 }
 
+// The serial number of the certificate that the peer was shown.
+int64_t serial_shown(const TestPeer& peer) {
+  const Owned<X509> shown(SSL_get1_peer_certificate(peer.session()));
+  return shown ? ASN1_INTEGER_get(X509_get_serialNumber(shown.get())) : -1;
+}
+
+TEST_F(TlsTest, ReplacedCertificatesAreForNewConnections) {
+  auto context = server_context();
+  TestServer server(TestServer::one_thread(), context.get());
+  TestPeer before(server.port, client_.get());
+  ASSERT_TRUE(before.connected());
+  const Owned<X509> renewed(X509_dup(certificate_.get()));
+  ASN1_INTEGER_set(X509_get_serialNumber(renewed.get()), 2);
+  X509_sign(renewed.get(), key_.get(), EVP_sha256());
+  PEM_write_X509(open("certificate.pem").get(), renewed.get());
+  client_.reset(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_verify(client_.get(), SSL_VERIFY_PEER, nullptr);
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(client_.get()), renewed.get());
+  context->replace_with(server_context());
+
+  TestPeer after(server.port, client_.get());
+  ASSERT_TRUE(after.connected());
+  EXPECT_EQ(serial_shown(before), 1);
+  const int64_t left = context->certificate_ends().unix_seconds() - time(nullptr);
+  EXPECT_GT(left, 3000);
+  EXPECT_LE(left, 3600);
+  EXPECT_EQ(serial_shown(after), 2);
+  for (TestPeer* peer : {&before, &after}) {
+    ASSERT_TRUE(peer->send(get("/headers")));
+    EXPECT_EQ(peer->answer().body, "127.0.0.1 secure");
+  }
+}
+
 TEST_F(TlsTest, ReportsBadFiles) {
   const auto failure = [](TlsContext::Loaded loaded) { return loaded ? "" : loaded.error(); };
   const std::string certificate = path("certificate.pem");

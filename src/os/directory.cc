@@ -112,17 +112,37 @@ Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
+namespace {
+// The text goes into the file, which then takes the name `path`.
+Result<void> replace_file(const File& file, const std::string& directory, const std::string& path,
+                          std::string_view text) {
+  if (auto cut = file.truncate(0); !cut) return cut;
+  if (auto written = file.write_at(text, 0); !written) return written;
+  if (auto synced = file.sync_data(); !synced) return synced;
+  if (auto renamed = rename_file(file.path(), path); !renamed) return renamed;
+  return sync_directory(directory);
+}
+}  // namespace
+
 Result<void> write_text(const std::string& directory, const std::string& name,
                         std::string_view text) {
   const std::string path = directory + "/" + name;
-  const std::string fresh = path + ".new";
-  auto file = File::open(fresh, File::Mode::kCreateOrOpen);
+  auto file = File::open(path + ".new", File::Mode::kCreateOrOpen);
   if (!file) return Failure{file.error()};
-  if (auto cut = (*file)->truncate(0); !cut) return cut;
-  if (auto written = (*file)->write_at(text, 0); !written) return written;
-  if (auto synced = (*file)->sync_data(); !synced) return synced;
-  if (auto renamed = rename_file(fresh, path); !renamed) return renamed;
-  return sync_directory(directory);
+  return replace_file(**file, directory, path, text);
+}
+
+Result<void> write_secret(const std::string& directory, const std::string& name,
+                          std::string_view text) {
+  const std::string path = directory + "/" + name;
+  const std::string fresh = path + ".new";
+  // One that a crash left could have any mode.
+  if (auto removed = remove_file(fresh); !removed) return removed;
+  if (auto fault = fault_before(SystemCall::kOpen, fresh); fault.error != 0)
+    return failed("open", fresh, fault.error);
+  const int descriptor = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) return failed("open", fresh, errno);
+  return replace_file(File(descriptor, fresh), directory, path, text);
 }
 
 }  // namespace kyanite::os

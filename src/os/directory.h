@@ -26,4 +26,8 @@ Result<std::string> read_text(const std::string& path);
 Result<void> write_text(const std::string& directory, const std::string& name,
                         std::string_view text);
 
+// The same for what nobody but the owner may read: mode 0600 from the first byte on.
+Result<void> write_secret(const std::string& directory, const std::string& name,
+                          std::string_view text);
+
 }  // namespace kyanite::os

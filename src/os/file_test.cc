@@ -151,6 +151,21 @@ TEST_F(FileTest, ReadTextAndWriteText) {
   EXPECT_EQ(read_text(directory_ + "/none").error().code, ENOENT);
 }
 
+TEST_F(FileTest, SecretsAreTheOwnersAlone) {
+  const auto mode = [&] {
+    struct stat found {};
+    EXPECT_EQ(stat((directory_ + "/secret").c_str(), &found), 0);
+    return found.st_mode & 0777;
+  };
+  ASSERT_TRUE(write_text(directory_, "secret.new", "left by a crash, for everybody").ok());
+  ASSERT_TRUE(write_secret(directory_, "secret", "first").ok());
+  EXPECT_EQ(mode(), 0600U);
+  ASSERT_TRUE(write_secret(directory_, "secret", "second").ok());
+  EXPECT_EQ(mode(), 0600U);
+  EXPECT_EQ(*read_text(directory_ + "/secret"), "second");
+  EXPECT_FALSE(write_secret(directory_ + "/none", "secret", "x").ok());
+}
+
 TEST_F(FileTest, WriteTextLeavesTheOldTextWhateverFails) {
   ASSERT_TRUE(write_text(directory_, "note", "old").ok());
   bool done = false;

@@ -30,7 +30,11 @@ Task<http::Reply> Admin::answer(std::string_view path) const {
   co_return text_reply(404, "/healthz, /metrics and /jobs are here\n");
 }
 
+Task<http::Reply> TextPage::serve(http::Request&) { co_return text_reply(200, text_); }
+
 Task<http::Reply> Admin::serve(http::Request& request) {
+  if (const auto other = others_.find(request.path); other != others_.end())
+    co_return co_await other->second->serve(request);
   if (request.method != "GET" && request.method != "HEAD") {
     http::Reply refusal = text_reply(405, "only GET and HEAD\n");
     refusal.header("Allow", "GET, HEAD");

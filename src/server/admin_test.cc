@@ -35,6 +35,16 @@ TEST(Admin, HealthFollowsTheCheck) {
   EXPECT_EQ(answer.body, "the disk is gone\n");
 }
 
+TEST(Admin, OthersAnswerAtPathsOfTheirs) {
+  TextPage page("theirs");
+  Admin admin(healthy, {}, no_jobs);
+  admin.add("/page", page);
+  EXPECT_EQ(ask(admin, "GET", "/page").body, "theirs");
+  EXPECT_EQ(ask(admin, "POST", "/page").status, 200);
+  EXPECT_EQ(ask(admin, "GET", "/page/").status, 404);
+  EXPECT_EQ(ask(admin, "GET", "/healthz").status, 200);
+}
+
 TEST(Admin, MetricsOfAllSourcesInOrder) {
   Admin admin(healthy,
               {[](std::string& out) { out += "a 1\n"; }, [](std::string& out) { out += "b 2\n"; }},

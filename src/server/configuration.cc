@@ -192,16 +192,20 @@ Result<Configuration, std::string> load_configuration(const std::string& path) {
   return configuration;
 }
 
-Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens) {
+auth::TokenRules make_token_rules(const TokenConfiguration& tokens,
+                                  std::optional<auth::KeySet> keys) {
   auth::Roles roles(tokens.default_role);
   for (const auto& [id, role] : tokens.roles) roles.give(id, role);
-  if (tokens.jwks_file.empty())
-    return auth::TokenRules(tokens.issuers, tokens.audiences, std::nullopt, std::move(roles));
+  return auth::TokenRules(tokens.issuers, tokens.audiences, std::move(keys), std::move(roles));
+}
+
+Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens) {
+  if (tokens.jwks_file.empty()) return make_token_rules(tokens, std::nullopt);
   const auto text = read_file(tokens.jwks_file);
   if (!text) return Failure{tokens.jwks_file + kUnreadable};
   auto keys = auth::KeySet::parse(*text);
   if (!keys) return Failure{tokens.jwks_file + ": " + keys.error()};
-  return auth::TokenRules(tokens.issuers, tokens.audiences, std::move(*keys), std::move(roles));
+  return make_token_rules(tokens, std::move(*keys));
 }
 
 }  // namespace kyanite::server

@@ -48,6 +48,9 @@ Result<Configuration, std::string> parse_configuration(std::string_view json);
 // A relative name of the key file is taken from the directory of the configuration file.
 Result<Configuration, std::string> load_configuration(const std::string& path);
 
+// Rules for tokens that are signed by these keys.
+auth::TokenRules make_token_rules(const TokenConfiguration& tokens,
+                                  std::optional<auth::KeySet> keys);
 // Reads the key file, if one is named.
 Result<auth::TokenRules, std::string> make_token_rules(const TokenConfiguration& tokens);
 

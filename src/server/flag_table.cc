@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "issuer/authority.h"
 #include "server/account_settings.h"
 #include "server/flags.h"
 
@@ -63,8 +64,19 @@ Outcome set_password(Options& options, std::string_view value) {
 }
 
 Outcome set_oauth(Options& options, std::string_view value) {
-  if (value != "basic") return std::string("knows only the level 'basic'");
+  if (value != "basic" && value != "local") return std::string("knows only 'basic' and 'local'");
   options.oauth = true;
+  options.local_tokens = value == "local";
+  return {};
+}
+
+Outcome add_https_host(Options& options, std::string_view value) {
+  constexpr size_t kMostBytes = 253;
+  constexpr size_t kMostHosts = 32;
+  if (!issuer::is_certificate_host(value) || value.size() > kMostBytes)
+    return std::string("wants a host name or an address");
+  if (options.https_hosts.size() == kMostHosts) return std::string("is given more than 32 times");
+  options.https_hosts.emplace_back(value);
   return {};
 }
 
@@ -158,16 +170,25 @@ constexpr Flag kWhere[] = {
      set_bool<&Options::copy_from_private, true>},
 };
 constexpr Flag kTls[] = {
+    {"https", 0, "", "certificates by an authority of its own, to be trusted",
+     set_bool<&Options::https, true>},
+    {"httpsHost", 0, "HOST", "a host of that certificate, besides this machine's", add_https_host,
+     true},
     {"cert", 0, "FILE", "certificate in PEM, or with its key in PFX",
      set_text<&Options::cert_file>},
     {"key", 0, "FILE", "its key in PEM", set_text<&Options::key_file>},
     {"pwd", 0, "PASSWORD", "of the PFX file", set_password},
-    {"oauth", 0, "basic", "accept bearer tokens; needs HTTPS", set_oauth},
+    {"oauth", 0, "basic|local", "accept bearer tokens (needs HTTPS); local: and issue them",
+     set_oauth},
+    {"tokenHost", 0, "HOST", "", set_host<Listener::kToken>},
+    {"tokenPort", 0, "PORT", "where --oauth local issues them, port 10011",
+     set_port<Listener::kToken>},
 };
 constexpr Flag kAccounts[] = {
-    {"config", 0, "FILE", "accounts and token issuers in JSON, see README",
+    {"config", 0, "FILE", "accounts and token issuers in JSON, see docs/CONFIGURATION.md",
      set_text<&Options::config_file>},
-    {"setting", 0, "NAME=VALUE", "blobVersioning=true and the like, see README", add_setting, true},
+    {"setting", 0, "NAME=VALUE", "blobVersioning=true and the like, see docs/CONFIGURATION.md",
+     add_setting, true},
     {"insecureOffLoopback", 0, "", "the well-known key is good from other machines, too",
      set_bool<&Options::insecure_off_loopback, true>},
 };

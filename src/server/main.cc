@@ -24,11 +24,13 @@
 #include "server/account_reload.h"
 #include "server/admin.h"
 #include "server/azurite_text.h"
+#include "server/certificates.h"
 #include "server/connection_limits.h"
 #include "server/drive_shares.h"
 #include "server/flags.h"
 #include "server/health_check.h"
 #include "server/job_table.h"
+#include "server/local_tokens.h"
 #include "server/metrics.h"
 #include "server/open_store.h"
 #include "server/periodic.h"
@@ -45,7 +47,7 @@ namespace {
 
 // How long requests in flight may take to finish once the server is told to stop.
 constexpr std::chrono::seconds kDrainGrace{10};
-// How often files that may change are looked at.
+// How often files that may change are looked at, and whether certificates must be made anew.
 constexpr std::chrono::seconds kReloadInterval{1};
 
 // The services of this build. One more is one more line here and in make_service.
@@ -168,15 +170,17 @@ std::unique_ptr<jobs::Schedule> make_schedule(service::Context& context,
 
 // Opens every listener. What was opened before an error is closed with the server.
 Result<std::vector<Started>, std::string> listen_all(net::Server& server, const Settings& settings,
+                                                     const net::TlsContext* tls,
                                                      std::vector<std::unique_ptr<Hosted>>& hosted,
                                                      net::Protocol* smb, Admin& admin,
+                                                     LocalTokens* tokens,
                                                      size_t admin_connections) {
   std::vector<Started> started;
   for (auto& service : hosted) {
     const ListenOptions& where = settings.options[service->listener];
-    auto endpoint = server.listen(where.host, where.port, service->front, settings.tls.get());
+    auto endpoint = server.listen(where.host, where.port, service->front, tls);
     if (!endpoint) return Failure{endpoint.error() + where_flags(service->listener)};
-    started.push_back({service->listener, *endpoint, settings.tls != nullptr});
+    started.push_back({service->listener, *endpoint, tls != nullptr});
   }
   if (smb != nullptr) {
     const ListenOptions& where = settings.options[Listener::kSmb];
@@ -184,12 +188,46 @@ Result<std::vector<Started>, std::string> listen_all(net::Server& server, const 
     if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kSmb)};
     started.push_back({Listener::kSmb, *endpoint, false});
   }
-  if (!serves(settings.options, Listener::kAdmin)) return started;
-  const ListenOptions& where = settings.options[Listener::kAdmin];
-  auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
-  if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kAdmin)};
-  started.push_back({Listener::kAdmin, *endpoint, false});
+  if (serves(settings.options, Listener::kAdmin)) {
+    const ListenOptions& where = settings.options[Listener::kAdmin];
+    auto endpoint = server.listen(where.host, where.port, admin, nullptr, admin_connections);
+    if (!endpoint) return Failure{endpoint.error() + where_flags(Listener::kAdmin)};
+    started.push_back({Listener::kAdmin, *endpoint, false});
+  }
+  if (tokens != nullptr) {
+    const ListenOptions& issuer = settings.options[Listener::kToken];
+    auto at = server.listen(issuer.host, issuer.port, tokens->service(), tls, admin_connections);
+    if (!at) return Failure{at.error() + where_flags(Listener::kToken)};
+    started.push_back({Listener::kToken, *at, true});
+    tokens->set_port(at->port);
+  }
   return started;
+}
+
+const Started* find_started(const std::vector<Started>& started, Listener listener) {
+  const auto found = std::find_if(started.begin(), started.end(),
+                                  [&](const Started& each) { return each.listener == listener; });
+  return found == started.end() ? nullptr : &*found;
+}
+
+// How to use what the server vouches for itself.
+std::string own_issuer_text(const Settings& settings, const std::vector<Started>& started,
+                            const Certificates& certificates, const LocalTokens* tokens) {
+  const auto url = [&](Listener listener) {
+    const Started* found = find_started(started, listener);
+    return found != nullptr ? url_of(*found) : std::string();
+  };
+  std::string text;
+  if (certificates.authority() != nullptr) {
+    const Options& options = settings.options;
+    const std::string file =
+        options.in_memory ? "" : std::filesystem::absolute(options.location) / "issuer/ca.pem";
+    text += trust_text(file, url(Listener::kAdmin) + "/ca.pem");
+  }
+  if (tokens != nullptr) {
+    text += tokens_text(url(Listener::kToken), url(Listener::kAdmin), tokens->identity_header());
+  }
+  return text;
 }
 
 void print(const std::string& text) {
@@ -197,14 +235,15 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-void print_start_text(const Settings& settings, const std::vector<Started>& started) {
+void print_start_text(const Settings& settings, const std::vector<Started>& started,
+                      const std::string& more) {
   print(azurite_start_text(settings.options, started));
   if (settings.options.silent) return;
   const Options& options = settings.options;
   const std::string location =
       options.in_memory ? "memory only" : std::filesystem::absolute(options.location).string();
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  print(start_text(started, settings.accounts, location, on_terminal));
+  print(start_text(started, settings.accounts, location, on_terminal, more));
 }
 
 // On standard error whatever else is silent or logged elsewhere.
@@ -223,9 +262,8 @@ std::unique_ptr<Periodic> start_watchdog(const Supervisor& supervisor,
                                          const std::vector<Started>& started) {
   if (!supervisor.watchdog()) return nullptr;
   const auto interval = *supervisor.watchdog() / 3;
-  const Started& last = started.back();
   std::optional<net::Endpoint> admin;
-  if (last.listener == Listener::kAdmin) admin = last.endpoint;
+  if (const Started* page = find_started(started, Listener::kAdmin)) admin = page->endpoint;
   return std::make_unique<Periodic>("watchdog", interval, [&supervisor, interval, admin] {
     if (!admin || ask_health(admin->host, admin->port, interval)) supervisor.tell("WATCHDOG=1");
   });
@@ -265,6 +303,14 @@ int run(const Settings& settings) {
   front::RequestLog request_log(!options.silent || debugged, debugged);
   context.token_rules = settings.token_rules ? &*settings.token_rules : nullptr;
   context.product_style_url = options.product_style_url;
+  auto certificates = make_certificates(settings, clock);
+  if (!certificates) return fail(certificates.error());
+  std::unique_ptr<LocalTokens> tokens;
+  if (settings.local_tokens) {
+    auto opened_tokens = LocalTokens::open(options, *settings.local_tokens, clock);
+    if (!opened_tokens) return fail(opened_tokens.error());
+    tokens = std::move(*opened_tokens);
+  }
 
   net::ClientOptions client_options;
   client_options.allow_private = options.copy_from_private;
@@ -282,6 +328,7 @@ int run(const Settings& settings) {
   const auto schedule = make_schedule(context, hosted);
   std::optional<HostedDrive> smb;
   if (serves(options, Listener::kSmb)) smb.emplace(settings, context, file_service_of(hosted));
+  std::optional<TextPage> authority_page;
   std::optional<Admin> admin;
   net::Server server(net_options(options, limits));
   admin.emplace(
@@ -294,6 +341,7 @@ int run(const Settings& settings) {
           append_process_metrics,
           [&](std::string& out) { append_net_metrics(out, server.metrics()); },
           [&](std::string& out) { append_client_metrics(out, (*client)->metrics()); },
+          [&](std::string& out) { append_certificate_metric(out, (*certificates)->context()); },
           [&](std::string& out) {
             if (opened->engine != nullptr) append_engine_metrics(out, opened->engine->metrics());
           },
@@ -313,9 +361,16 @@ int run(const Settings& settings) {
         return job_table(jobs);
       });
 
-  auto started =
-      listen_all(server, settings, hosted, smb ? &smb->protocol : nullptr, *admin, limits.admin);
+  if (const auto* authority = (*certificates)->authority(); authority != nullptr) {
+    authority_page.emplace(authority->certificate_pem());
+    admin->add("/ca.pem", *authority_page);
+  }
+  if (tokens) tokens->add_to(*admin);
+
+  auto started = listen_all(server, settings, (*certificates)->context(), hosted,
+                            smb ? &smb->protocol : nullptr, *admin, tokens.get(), limits.admin);
   if (!started) return fail(started.error());
+  if (tokens) context.token_rules = tokens->rules();
   for (size_t i = 0; i < hosted.size(); ++i) {
     const ListenOptions& where = options[hosted[i]->listener];
     if (hosted[i]->listener == Listener::kWeb) continue;  // Copies have their sources elsewhere.
@@ -323,10 +378,14 @@ int run(const Settings& settings) {
   }
   server.start();
   const jobs::Runner runner(*schedule, clock);
+  std::optional<Periodic> certificate_checks;
+  if ((*certificates)->context() != nullptr)
+    certificate_checks.emplace("certificates", kReloadInterval, [&] { (*certificates)->check(); });
   for (const std::string& notice : notices(options)) log_warning(notice);
   warn_of_open_doors(settings);
   flush_log();  // What is said of the start is said before it.
-  print_start_text(settings, *started);
+  print_start_text(settings, *started,
+                   own_issuer_text(settings, *started, **certificates, tokens.get()));
 
   attend_until_stopped(settings, accounts, *schedule, *started);
   // Whoever is impatient says so again. Nothing acknowledged is lost by it.

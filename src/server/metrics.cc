@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -100,6 +101,12 @@ void append_client_metrics(std::string& out, const net::ClientMetrics& metrics) 
   append_metric(out, "kyanite_fetches_open", MetricKind::kGauge, metrics.fetches_open);
   append_metric(out, "kyanite_fetches_refused_total", MetricKind::kCounter,
                 metrics.fetches_refused);
+}
+
+void append_certificate_metric(std::string& out, const net::TlsContext* tls) {
+  const int64_t ends = tls != nullptr ? tls->certificate_ends().unix_seconds() : 0;
+  append_metric(out, "kyanite_certificate_ends_seconds", MetricKind::kGauge,
+                static_cast<uint64_t>(std::max<int64_t>(0, ends)));
 }
 
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics) {

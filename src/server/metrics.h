@@ -26,6 +26,8 @@ void append_process_metrics(std::string& out);
 
 void append_net_metrics(std::string& out, const net::Metrics& metrics);
 void append_client_metrics(std::string& out, const net::ClientMetrics& metrics);
+// Of a listener's certificate; null: plain HTTP.
+void append_certificate_metric(std::string& out, const net::TlsContext* tls);
 void append_engine_metrics(std::string& out, const engine::Metrics& metrics);
 void append_smb_metrics(std::string& out, const drive::Drive& drive);
 void append_job_metrics(std::string& out, const std::vector<jobs::Status>& jobs);

@@ -94,9 +94,18 @@ Outcome check_together(Options& options, const std::set<std::string_view>& said)
   if (options.cert_file.empty() && !(options.key_file.empty() && options.cert_password.empty())) {
     return std::string("--key and --pwd belong to a certificate: --cert is missing");
   }
-  if (options.oauth && options.cert_file.empty()) {
+  if (options.https && !options.cert_file.empty()) {
+    return std::string("--https makes a certificate, --cert gives one: choose one of the two");
+  }
+  if (!options.https_hosts.empty() && !options.https) {
+    return std::string("--httpsHost names hosts of the certificate that --https makes");
+  }
+  if (options.oauth && options.cert_file.empty() && !options.https) {
     // As Azurite and every SDK: a bearer token is never sent over a plain connection.
-    return std::string("--oauth needs HTTPS: give --cert and --key");
+    return std::string("--oauth needs HTTPS: give --https, or --cert and --key");
+  }
+  if (options[Listener::kToken].named && !options.local_tokens) {
+    return std::string("--tokenHost and --tokenPort are for --oauth local");
   }
   return {};
 }
@@ -238,6 +247,8 @@ std::string_view name(Listener listener) {
       return "web";
     case Listener::kAdmin:
       return "admin";
+    case Listener::kToken:
+      return "token";
   }
   return "";
 }
@@ -255,6 +266,7 @@ Options::Options() {
   (*this)[Listener::kSmb].port = 10445;
   (*this)[Listener::kWeb].port = 10080;
   (*this)[Listener::kAdmin].port = 10010;
+  (*this)[Listener::kToken].port = 10011;
 }
 
 std::optional<Personality> personality_of(std::string_view program) {
@@ -270,6 +282,10 @@ bool serves(const Options& options, Listener listener) {
     return serves_unasked(options.personality, one) ||
            (options[one].named && serves_asked(options.personality, one));
   };
+  if (listener == Listener::kToken) return options.local_tokens;
+  // Where clients get the certificate of the authority, and machines their tokens.
+  const bool needs_page = options.local_tokens || (options.https && options.in_memory);
+  if (listener == Listener::kAdmin && needs_page) return true;
   if (listener == Listener::kSmb) return options.smb && wanted(listener);
   // What SMB shows are the files of the File service.
   if (listener == Listener::kFile && serves(options, Listener::kSmb)) return true;

@@ -27,11 +27,11 @@ enum class Personality { kKyanite, kAzurite, kAzuriteBlob, kAzuriteQueue, kAzuri
 // Of a path or a plain name; nothing for names that are none of ours.
 std::optional<Personality> personality_of(std::string_view program);
 
-// Everything the server can listen for. All but kAdmin carry users' data.
-enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kWeb, kAdmin };
-inline constexpr std::array kListeners = {Listener::kBlob, Listener::kQueue, Listener::kTable,
-                                          Listener::kFile, Listener::kSmb,   Listener::kWeb,
-                                          Listener::kAdmin};
+// Everything the server can listen for. All but kAdmin and kToken carry users' data.
+enum class Listener { kBlob, kQueue, kTable, kFile, kSmb, kWeb, kAdmin, kToken };
+inline constexpr std::array kListeners = {Listener::kBlob,  Listener::kQueue, Listener::kTable,
+                                          Listener::kFile,  Listener::kSmb,   Listener::kWeb,
+                                          Listener::kAdmin, Listener::kToken};
 // As the flags spell it: "blob" of --blobPort.
 std::string_view name(Listener listener);
 // Behind the reason why a listener cannot be opened: which flags choose another place for it.
@@ -60,7 +60,10 @@ struct Options {
   std::string cert_file;    // PEM, or PFX when there is no key file. Empty: no TLS.
   std::string key_file;
   std::string cert_password;
+  bool https = false;                    // By an authority of the server's own.
+  std::vector<std::string> https_hosts;  // More hosts for its certificate.
   bool oauth = false;
+  bool local_tokens = false;            // Of oauth: the server issues them itself.
   bool insecure_off_loopback = false;   // Even others may use the key that everybody knows.
   bool product_style_url = true;        // The account may be the first label of the host name.
   bool copy_from_private = false;       // Copies may read from private addresses.

@@ -9,16 +9,16 @@
 
 namespace kyanite::server {
 
-namespace {
-
-constexpr int kMostCredentialLines = 1000;
-
 net::TlsContext::Loaded load_certificate(const Options& options) {
   if (options.key_file.empty()) {
     return net::TlsContext::from_pfx_file(options.cert_file, options.cert_password);
   }
   return net::TlsContext::from_pem_files(options.cert_file, options.key_file);
 }
+
+namespace {
+
+constexpr int kMostCredentialLines = 1000;
 
 // What holds for all accounts, the command line having the last word, and what particular accounts
 // add to it.
@@ -51,6 +51,24 @@ Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
       "given by --config, or listen on loopback only"};
 }
 
+// The server gives tokens to whoever asks, so only those who are on this machine may ask.
+Result<void, std::string> check_local_tokens(const Settings& settings,
+                                             const TokenConfiguration& tokens) {
+  if (!tokens.jwks_file.empty() || !tokens.issuers.empty()) {
+    return Failure{
+        std::string("oauth.jwks and oauth.issuers are of another issuer: they go with --oauth "
+                    "basic, not with --oauth local")};
+  }
+  std::vector<std::string> hosts = settings.hosts;
+  for (const Listener listener : {Listener::kToken, Listener::kAdmin})
+    hosts.push_back(settings.options[listener].host);
+  const auto open = open_host(hosts);
+  if (!open) return {};
+  return Failure{"refusing to listen on " + *open +
+                 " with --oauth local: this server gives tokens to whoever asks, so it listens on "
+                 "loopback only. For other addresses there is --oauth basic with a key set"};
+}
+
 }  // namespace
 
 Result<AccountList, std::string> all_accounts(const Settings& settings, AccountList of_file) {
@@ -76,7 +94,7 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
     of_file = std::move(configuration->accounts);
     if (configuration->tokens && !options.oauth) {
       return Failure{options.config_file +
-                     ": oauth settings are of no use without the flag --oauth basic"};
+                     ": oauth settings are of no use without --oauth basic or --oauth local"};
     }
     if (configuration->tokens) tokens = std::move(*configuration->tokens);
   }
@@ -88,8 +106,10 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   auto accounts = all_accounts(settings, std::move(of_file));
   if (!accounts) return Failure{accounts.error()};
   settings.accounts = std::move(*accounts);
-
-  if (settings.options.oauth) {
+  if (settings.options.local_tokens) {
+    if (auto safe = check_local_tokens(settings, tokens); !safe) return Failure{safe.error()};
+    settings.local_tokens = std::move(tokens);
+  } else if (settings.options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};
     if (auto safe = check_token_rules(*rules, settings); !safe) return Failure{safe.error()};

@@ -12,6 +12,7 @@
 #include "net/tls.h"
 #include "server/account_settings.h"
 #include "server/accounts.h"
+#include "server/configuration.h"
 #include "server/file_stamp.h"
 #include "server/options.h"
 #include "service/settings.h"
@@ -24,11 +25,15 @@ struct Settings {
   AccountList accounts;              // Never empty.
   AccountList environment_accounts;  // Those of them that no file names.
   FileStamp config_stamp;            // Of the configuration file, taken before it was read.
-  std::optional<auth::TokenRules> token_rules;  // Nothing: bearer tokens are refused.
+  std::optional<auth::TokenRules> token_rules;     // Nothing: bearer tokens are refused, unless:
+  std::optional<TokenConfiguration> local_tokens;  // The server issues tokens by itself.
   service::SettingsTable account_settings;
   SmbRules smb_rules;
-  std::unique_ptr<net::TlsContext> tls;  // Null: plain HTTP.
+  std::unique_ptr<net::TlsContext> tls;  // Of a certificate that was given, else null.
 };
+
+// As the flags say.
+net::TlsContext::Loaded load_certificate(const Options& options);
 
 // `served` are the listeners of the services that this build has; `environment_accounts` is in the
 // form of AZURITE_ACCOUNTS. The error is a sentence for the user.

@@ -158,6 +158,37 @@ TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
   unlink(jwks.c_str());
 }
 
+TEST_F(SettingsTest, TokensOfItsOwnAreForLoopbackAndFromNobodyElse) {
+  struct Case {
+    std::vector<std::string> more;
+    std::string config;
+    std::string_view refusal;  // "": none
+  };
+  const Case cases[] = {
+      {{}, "", ""},
+      {{"--tokenHost", "::1", "--tokenPort", "0"}, "", ""},
+      {{}, R"({"oauth": {"defaultRole": "reader"}})", ""},
+      {{"--blobHost", "0.0.0.0"}, "", "refusing to listen on 0.0.0.0 with --oauth local"},
+      {{"--tokenHost", "192.168.1.2"}, "", "refusing to listen on 192.168.1.2"},
+      {{"--adminHost", "box.example"}, "", "refusing to listen on box.example"},
+      {{}, R"({"oauth": {"jwks": "keys.json"}})", "of another issuer"},
+      {{}, R"({"oauth": {"issuers": ["https://login.example/"]}})", "of another issuer"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> arguments = {"--oauth", "local", "--https"};
+    arguments.insert(arguments.end(), c.more.begin(), c.more.end());
+    if (!c.config.empty()) arguments.insert(arguments.end(), {"--config", write(c.config)});
+    const auto settings = make_settings(options_of(arguments), kOnlyBlob, "acme:a2V5");
+    EXPECT_EQ(settings.ok(), c.refusal.empty());
+    if (settings) {
+      EXPECT_TRUE(settings->local_tokens);
+      EXPECT_FALSE(settings->token_rules);
+    } else {
+      EXPECT_NE(settings.error().find(c.refusal), std::string::npos) << settings.error();
+    }
+  }
+}
+
 TEST(Notices, ForgeableTokensAreSpokenOf) {
   Settings settings;
   EXPECT_EQ(forgeable_tokens_notice(settings), "");

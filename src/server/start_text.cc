@@ -16,7 +16,7 @@ std::string title(Listener listener) {
 
 // Its address is one of an account's in its path.
 bool is_http_service(Listener listener) {
-  return listener != Listener::kSmb && listener != Listener::kAdmin;
+  return listener != Listener::kSmb && listener != Listener::kAdmin && listener != Listener::kToken;
 }
 
 // An address that means every address is shown as the loopback one, which clients can use.
@@ -62,7 +62,7 @@ std::string connection_string(const std::vector<Started>& started, const auth::A
 }
 
 std::string start_text(const std::vector<Started>& started, const AccountList& accounts,
-                       const std::string& location, bool show_keys) {
+                       const std::string& location, bool show_keys, std::string_view more) {
   std::string text("Kyanite ");
   text.append(kVersion).append(", data in ").append(location).append("\n");
   for (const Started& service : started) {
@@ -85,7 +85,31 @@ std::string start_text(const std::vector<Started>& started, const AccountList& a
       text += mount_line(service, account, shown) + "\n";
     }
   }
-  return text + "Ready. Ctrl-C stops.\n";
+  return text.append(more).append("Ready. Ctrl-C stops.\n");
+}
+
+std::string trust_text(const std::string& ca_file, const std::string& ca_url) {
+  std::string text("HTTPS by an authority of this server's own, which clients must trust:\n");
+  const std::string file = ca_file.empty() ? "ca.pem" : ca_file;
+  if (ca_file.empty()) text.append("  get it      curl -so ca.pem ").append(ca_url).append("\n");
+  text.append("  system      sudo cp ").append(file);
+  text.append(" /usr/local/share/ca-certificates/kyanite.crt && sudo update-ca-certificates\n");
+  text.append("  Node.js     export NODE_EXTRA_CA_CERTS=").append(file).append("\n");
+  text.append("  Python, az  export REQUESTS_CA_BUNDLE=").append(file).append("\n");
+  text.append("  curl        curl --cacert ").append(file).append("\n");
+  return text;
+}
+
+std::string tokens_text(const std::string& issuer_url, const std::string& admin_url,
+                        const std::string& identity_header) {
+  std::string text(
+      "Tokens for DefaultAzureCredential, as an application or as a managed identity:\n");
+  text.append("  export AZURE_AUTHORITY_HOST=").append(issuer_url);
+  text.append(" AZURE_TENANT_ID=adfs AZURE_CLIENT_ID=app AZURE_CLIENT_SECRET=any\n");
+  text.append("  export IDENTITY_ENDPOINT=").append(admin_url).append("/msi/token");
+  text.append(" IDENTITY_HEADER=").append(identity_header).append("\n");
+  text.append("  export AZURE_POD_IDENTITY_AUTHORITY_HOST=").append(admin_url).append("\n");
+  return text;
 }
 
 }  // namespace kyanite::server

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/server.h"
@@ -29,8 +30,16 @@ std::string connection_string(const std::vector<Started>& started, const auth::A
                               bool show_key);
 
 // With `show_keys` off, keys stay out of the text, so that they do not end up in logs; the
-// well-known one is always shown.
+// well-known one is always shown. `more` are lines that come before the last one.
 std::string start_text(const std::vector<Started>& started, const AccountList& accounts,
-                       const std::string& location, bool show_keys);
+                       const std::string& location, bool show_keys, std::string_view more = {});
+
+// How clients come to trust the authority whose certificate is in the file, or, without a file, at
+// the URL.
+std::string trust_text(const std::string& ca_file, const std::string& ca_url);
+
+// What DefaultAzureCredential reads from the environment to get tokens of this server.
+std::string tokens_text(const std::string& issuer_url, const std::string& admin_url,
+                        const std::string& identity_header);
 
 }  // namespace kyanite::server

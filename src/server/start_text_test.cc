@@ -33,6 +33,27 @@ TEST(StartText, ConnectionStringNamesEveryServiceAndOnlyThose) {
             "BlobEndpoint=https://127.0.0.1:1/acme;QueueEndpoint=https://127.0.0.1:2/acme;");
 }
 
+TEST(StartText, WhatTheServerVouchesForComesBeforeTheEnd) {
+  const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, true},
+                                        {Listener::kToken, {"127.0.0.1", 2}, true}};
+  const std::string text = start_text(started, *parse_account_list("acme:a2V5"), "/x", false,
+                                      trust_text("/x/issuer/ca.pem", "http://a/ca.pem"));
+  EXPECT_NE(text.find("Token   https://127.0.0.1:2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("NODE_EXTRA_CA_CERTS=/x/issuer/ca.pem\n"), std::string::npos);
+  EXPECT_EQ(text.find("http://a/ca.pem"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("\nReady. Ctrl-C stops.\n"));
+  // What is kept nowhere is fetched.
+  EXPECT_NE(trust_text("", "http://a/ca.pem").find("curl -so ca.pem http://a/ca.pem\n"),
+            std::string::npos);
+  const std::string tokens = tokens_text("https://127.0.0.1:2", "http://127.0.0.1:3", "secret");
+  for (const char* part :
+       {"AZURE_AUTHORITY_HOST=https://127.0.0.1:2 AZURE_TENANT_ID=adfs",
+        "IDENTITY_ENDPOINT=http://127.0.0.1:3/msi/token IDENTITY_HEADER=secret\n",
+        "AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:3\n"}) {
+    EXPECT_NE(tokens.find(part), std::string::npos) << part;
+  }
+}
+
 TEST(StartText, KeysAreShownOnlyWhenAskedForOrPublic) {
   const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, false}};
   const AccountList own = *parse_account_list("acme:a2V5");
