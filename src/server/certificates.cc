@@ -18,31 +18,23 @@ std::vector<std::string> hosts_of(const Options& options) {
 
 }  // namespace
 
-GivenCertificate::Stamps GivenCertificate::stamps() const {
-  Stamps stamps;
-  const std::string* paths[] = {&settings_.options.cert_file, &settings_.options.key_file};
-  for (size_t i = 0; i < stamps.size(); ++i) {
-    if (!paths[i]->empty()) stamps[i] = FileStamp::of(*paths[i]);
-  }
-  return stamps;
-}
-
 void GivenCertificate::check() {
   if (settings_.tls == nullptr) return;
-  const Stamps now = stamps();
+  const Options& options = settings_.options;
+  const Stamps now = {FileStamp::of(options.cert_file), FileStamp::of(options.key_file)};
   const bool settled = seen_ == now;
   seen_ = now;
   // Files that changed since the last time may still be half written, or one of the two.
   if (!settled || tried_ == now) return;
   const bool first = !tried_;
   tried_ = now;
-  auto loaded = load_certificate(settings_.options);
+  auto loaded = load_certificate(options);
   if (!loaded) {
     log_error("the certificate of before stays in use: " + loaded.error());
     return;
   }
   settings_.tls->replace_with(std::move(*loaded));
-  if (!first) log_info("new connections have the new certificate " + settings_.options.cert_file);
+  if (!first) log_info("new connections have the new certificate " + options.cert_file);
 }
 
 LocalCertificate::LocalCertificate(std::unique_ptr<const issuer::Authority> authority,

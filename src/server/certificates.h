@@ -38,8 +38,7 @@ class GivenCertificate final : public Certificates {
   net::TlsContext* context() const override { return settings_.tls.get(); }
 
  private:
-  using Stamps = std::array<FileStamp, 2>;
-  Stamps stamps() const;
+  using Stamps = std::array<FileStamp, 2>;  // Of the certificate and its key.
 
   const Settings& settings_;
   std::optional<Stamps> seen_;

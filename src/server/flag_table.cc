@@ -170,25 +170,20 @@ constexpr Flag kWhere[] = {
      set_bool<&Options::copy_from_private, true>},
 };
 constexpr Flag kTls[] = {
-    {"https", 0, "", "certificates by an authority of its own, to be trusted",
+    {"https", 0, "", "certificates by an authority of its own, to be trusted once",
      set_bool<&Options::https, true>},
-    {"httpsHost", 0, "HOST", "a host of that certificate, besides this machine's", add_https_host,
-     true},
+    {"httpsHost", 0, "HOST", "a host of these certificates; may be repeated", add_https_host, true},
     {"cert", 0, "FILE", "certificate in PEM, or with its key in PFX",
      set_text<&Options::cert_file>},
     {"key", 0, "FILE", "its key in PEM", set_text<&Options::key_file>},
     {"pwd", 0, "PASSWORD", "of the PFX file", set_password},
-    {"oauth", 0, "basic|local", "accept bearer tokens (needs HTTPS); local: and issue them",
-     set_oauth},
+    {"oauth", 0, "basic|local", "accept bearer tokens; local: issue them, too", set_oauth},
     {"tokenHost", 0, "HOST", "", set_host<Listener::kToken>},
-    {"tokenPort", 0, "PORT", "where --oauth local issues them, port 10011",
-     set_port<Listener::kToken>},
+    {"tokenPort", 0, "PORT", "issues them, port 10011", set_port<Listener::kToken>},
 };
 constexpr Flag kAccounts[] = {
-    {"config", 0, "FILE", "accounts and token issuers in JSON, see docs/CONFIGURATION.md",
-     set_text<&Options::config_file>},
-    {"setting", 0, "NAME=VALUE", "blobVersioning=true and the like, see docs/CONFIGURATION.md",
-     add_setting, true},
+    {"config", 0, "FILE", "accounts and token issuers in JSON", set_text<&Options::config_file>},
+    {"setting", 0, "NAME=VALUE", "blobVersioning=true and the like", add_setting, true},
     {"insecureOffLoopback", 0, "", "the well-known key is good from other machines, too",
      set_bool<&Options::insecure_off_loopback, true>},
 };

@@ -41,7 +41,7 @@ void append_section(std::string& out, const Section& section) {
 }
 
 // The texts of the table have neither quotes nor control characters.
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // The text that holds for the flag at `i`.
 std::string_view text_of(std::span<const Flag> flags, size_t i) {
@@ -70,21 +70,22 @@ std::string help_text() {
 }
 
 std::string describe_flags() {
-  std::string out = "{\"version\": " + quoted(kVersion) + ", \"sections\": [";
+  std::string out = "{\"version\": " + in_quotes(kVersion) + ", \"sections\": [";
   std::string_view between_sections;
   for (const Section& section : flag_sections()) {
-    out.append(between_sections).append("\n {\"title\": ").append(quoted(section.title));
+    out.append(between_sections).append("\n {\"title\": ").append(in_quotes(section.title));
     out += ", \"flags\": [";
     between_sections = ",";
     std::string_view between_flags;
     for (size_t i = 0; i < section.flags.size(); ++i) {
       const Flag& flag = section.flags[i];
       if (flag.text == kUnlisted) continue;
-      out.append(between_flags).append("\n  {\"name\": ").append(quoted(flag.name));
-      if (flag.letter != '\0') out.append(", \"letter\": ").append(quoted({&flag.letter, 1}));
-      if (flag.takes_value()) out.append(", \"value\": ").append(quoted(flag.value));
-      if (section.in_environment) out.append(", \"variable\": ").append(quoted(variable_of(flag)));
-      out.append(", \"text\": ").append(quoted(text_of(section.flags, i))).append("}");
+      out.append(between_flags).append("\n  {\"name\": ").append(in_quotes(flag.name));
+      if (flag.letter != '\0') out.append(", \"letter\": ").append(in_quotes({&flag.letter, 1}));
+      if (flag.takes_value()) out.append(", \"value\": ").append(in_quotes(flag.value));
+      if (section.in_environment)
+        out.append(", \"variable\": ").append(in_quotes(variable_of(flag)));
+      out.append(", \"text\": ").append(in_quotes(text_of(section.flags, i))).append("}");
       between_flags = ",";
     }
     out += "]}";
