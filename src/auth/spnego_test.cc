@@ -61,10 +61,9 @@ class Spnego : public testing::Test {
 
   ManualClock clock{Time{639'079'632'000'000'000}};
   ntlm::Settings settings{{"KYANITE", "KYANITE", "kyanite", ""},
-                          [](std::string_view user) -> std::span<const std::string> {
-                            static const std::vector<std::string> known = {"Passw0rd!"};
+                          [](std::string_view user) -> std::vector<std::string> {
                             if (user != "acct") return {};
-                            return known;
+                            return {"Passw0rd!"};
                           },
                           [](size_t count) { return std::string(count, '\x17'); },
                           &clock};
