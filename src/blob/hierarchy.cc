@@ -138,6 +138,25 @@ void guard(const Way& way, bool enters, store::Commit& commit) {
   }
 }
 
+Task<wire::Result<void>> confirm(Call& call, const store::Key& key, store::RecordPtr seen) {
+  auto now = co_await call.store().get(key);
+  if (!now) co_return service::storage_error(now.error());
+  const bool same =
+      *now == seen || (*now != nullptr && seen != nullptr && (*now)->value == seen->value);
+  if (!same) co_return service::decide_again();
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> confirm(Call& call, const Way& way) {
+  // The root stays where it is; only what it says of access control can change.
+  for (size_t i = asks_paths(call) ? 0 : 1; i < way.directories.size(); ++i) {
+    const SeenDirectory& seen = way.directories[i];
+    auto same = co_await confirm(call, seen.key, seen.record);
+    if (!same) co_return same.error();
+  }
+  co_return wire::Result<void>();
+}
+
 void give_node(const Call& call, const Way& way, bool directory, uint64_t id, Blob& blob,
                std::optional<auth::posix::Permissions> permissions,
                std::optional<auth::posix::Permissions> umask) {

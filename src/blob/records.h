@@ -92,12 +92,16 @@ struct Node {
   bool deleting = false;
   auth::posix::AccessControl access;
   std::string encryption_context;
+  // Directories: how often it was renamed, so that one that went away and came back is told from
+  // one that stayed.
+  uint64_t moves = 0;
   template <class Io>
   void fields(Io& io) {
     io(1, directory);
     io(2, deleting);
     io(3, access);
     io(4, encryption_context);
+    io(5, moves);
   }
 };
 
