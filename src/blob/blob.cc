@@ -164,20 +164,6 @@ Task<wire::Result<Place>> find_place(Call& call, const Container& container, Par
   co_return std::move(place);
 }
 
-namespace {
-// Where there are directories, what is not the blob itself lies under its id, and who may do what
-// with any of it is said by the blob itself.
-Task<wire::Result<void>> identify(Call& call, Place& place) {
-  auto base = co_await service::load_shared<Blob>(call, head_key(place));
-  if (!base) co_return base.error();
-  if (base->value == nullptr && place.way()->to_root())
-    base->value = place.way()->directories.front().blob;
-  if (base->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
-  place.identify(base->value->node_id);
-  co_return admit(call, *place.way(), base->value.get());
-}
-}  // namespace
-
 Task<wire::Error> refused(Call& call, const Place& place, store::RecordPtr head,
                           wire::Error error) {
   if (place.way() == nullptr || error.conflict) co_return std::move(error);
@@ -218,12 +204,23 @@ Task<wire::Result<FoundBlob>> find_blob(Call& call) {
     if (!place) co_return place.error();
     FoundBlob found{std::move(*place), addressed_row(call), {}, {}, {}};
     const Way* way = found.place.way();
-    if (way != nullptr) {
-      if (auto known = co_await identify(call, found.place); !known) co_return known.error();
-    }
-    const auto key = head_key(found.place, found.row);
+    const auto key = head_key(found.place, way != nullptr ? std::string_view() : found.row);
     auto loaded = co_await service::load_shared<Blob>(call, key);
     if (!loaded) co_return loaded.error();
+    if (way != nullptr) {
+      // What is not the blob itself lies under its id, and who may do what with any of it is said
+      // by the blob itself. Of a root there may be nothing to be found yet.
+      if (loaded->value == nullptr && way->to_root()) loaded->value = way->directories.front().blob;
+      if (loaded->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
+      found.place.identify(loaded->value->node_id);
+      if (auto admitted = admit(call, *way, loaded->value.get()); !admitted)
+        co_return admitted.error();
+      if (!found.row.empty()) {
+        const auto former = head_key(found.place, found.row);
+        loaded = co_await service::load_shared<Blob>(call, former);
+        if (!loaded) co_return loaded.error();
+      }
+    }
     if (call.target.snapshot.empty() && !call.target.version_id.empty()) {
       const auto version = wire::parse_iso_date(call.target.version_id);
       if (version && (!loaded->value || loaded->value->version != *version)) {
@@ -233,9 +230,6 @@ Task<wire::Result<FoundBlob>> find_blob(Call& call) {
         if (!loaded) co_return loaded.error();
       }
     }
-    // Of a root there may be nothing to be found yet.
-    if (loaded->value == nullptr && found.row.empty() && way != nullptr && way->to_root())
-      loaded->value = way->directories.front().blob;
     if (!loaded->value || !is_visible(*loaded->value, call.now))
       co_return not_found(loaded->value.get());
     found.record = std::move(loaded->record);

@@ -34,6 +34,47 @@ TEST(LakePaths, WhatTheBlobApiRefusesOfDirectories) {
   }
 }
 
+// Without directories a file moves within its container.
+TEST(LakePaths, AFileIsRenamedInAFlatContainer) {
+  TestLake lake;
+  lake.around.context.settings = service::SettingsTable(service::AccountSettings());
+  for (const char* name : {"flat", "other"})
+    ASSERT_EQ(lake.send({"PUT", name, "restype=container"}).outcome(), "201");
+  const std::string content(100'000, 'x');
+  ASSERT_EQ(lake.send(TestLake::put("flat/d/f", content)).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::put("flat/taken", "other content")).outcome(), "201");
+  ASSERT_EQ(lake.send({"PUT", "flat/taken", "comp=snapshot"}).outcome(), "201");
+  ASSERT_EQ(lake.send({"PUT", "flat/folder", "resource=directory"}).outcome(), "201");
+  const auto etag = lake.send({"HEAD", "flat/d/f"}).header("ETag");
+  const struct {
+    Request request;
+    const char* outcome;
+  } cases[] = {
+      {TestLake::rename("flat/none", "flat/x"), "404 SourcePathNotFound"},
+      {TestLake::rename("flat/d/f", "flat/d/f"), "409 InvalidRenameSourcePath"},
+      {TestLake::rename("flat/d/f", "other/f"), "501 NotImplemented"},
+      {TestLake::rename("flat/folder", "flat/x"), "501 NotImplemented"},
+      {TestLake::rename("flat/taken", "flat/x"), "409 SnapshotsPresent"},
+      {{"PUT",
+        "flat/taken",
+        "mode=legacy",
+        {{"x-ms-rename-source", "/flat/d/f"}, {"If-None-Match", "*"}}},
+       "409 BlobAlreadyExists"},
+      {{"PUT",
+        "flat/taken",
+        "mode=legacy",
+        {{"x-ms-rename-source", "/flat/d/f"}, {"x-ms-source-if-match", "\"0x1\""}}},
+       "412 SourceConditionNotMet"},
+      {TestLake::rename("flat/d/f", "flat/taken"), "201"},
+  };
+  for (const auto& given : cases)
+    EXPECT_EQ(lake.send(given.request).outcome(), given.outcome) << given.request.path;
+  EXPECT_EQ(lake.send({"HEAD", "flat/d/f"}).outcome(), "404 BlobNotFound");
+  const auto moved = lake.send({"GET", "flat/taken"});
+  EXPECT_EQ(moved.body, content);
+  EXPECT_EQ(moved.header("ETag"), etag);
+}
+
 // An expired file that nobody has cleared away yet is no predecessor.
 TEST(LakePaths, WhatComesInThePlaceOfAnExpiredFileIsAnother) {
   const Request ways[] = {TestLake::put("lake/f", "new"), TestLake::make_file("lake/f"),

@@ -11,6 +11,7 @@
 #include "blob/dead_trees.h"
 #include "datalake/handlers.h"
 #include "datalake/properties.h"
+#include "datalake/rename_flat.h"
 #include "http/url.h"
 #include "transfer/copy_source.h"
 
@@ -204,8 +205,8 @@ Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
   if (!source && source.error().code == Code::kBlobNotFound)
     co_return wire::Error(Code::kSourcePathNotFound);
   if (!source) co_return source.error();
-  if (source->place.way() != nullptr && (!source->blob || source->way().to_root()))
-    co_return wire::Error(Code::kSourcePathNotFound);
+  const bool is_root = source->place.way() != nullptr && source->way().to_root();
+  if (!source->blob || is_root) co_return wire::Error(Code::kSourcePathNotFound);
   auto destination = co_await find_end(call);
   if (!destination && destination.error().code == Code::kBlobNotFound) {
     wire::Error error(Code::kRenameDestinationParentPathNotFound);
@@ -213,8 +214,13 @@ Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
   }
   if (!destination) co_return destination.error();
   if (source->place.way() == nullptr || destination->place.way() == nullptr) {
-    co_return wire::Error(Code::kNotImplemented)
-        .saying("Renaming needs an account with hierarchical namespace.");
+    // Of containers without directories each is a space of its own.
+    if (source->place.space() != destination->place.space()) {
+      co_return wire::Error(Code::kNotImplemented)
+          .saying("Renaming into another file system needs hierarchical namespace in both.");
+    }
+    co_return co_await rename_flat(call, order.destination, from, order.source, order.properties,
+                                   source->place.space(), attempt.commit);
   }
   auto moved = co_await move(call, from, order, *source, *destination, attempt.commit);
   if (moved) co_return std::move(moved);
