@@ -104,7 +104,8 @@ class Connection {
   }
 
   bool on_event(uint32_t events) {
-    if (idle_) return true;  // If the server has gone, sending will tell.
+    // If the server has gone, sending will tell. There may be more connections than requests.
+    if (idle_ || request_ == nullptr) return true;
     if ((events & EPOLLOUT) != 0 && sent_ < request_->size() && !send_some()) return false;
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) return receive_some();
     return true;

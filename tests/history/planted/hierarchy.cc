@@ -11,8 +11,9 @@ namespace kyanite::blob {
 
 namespace {
 
-// So long it takes from the last directory to what is in it.
-constexpr std::chrono::milliseconds kDelay{3};
+// So long it takes a reader from the last directory to what is in it: time enough for others to
+// rename the one and to write the other.
+constexpr std::chrono::milliseconds kDelay{30};
 
 }  // namespace
 
@@ -29,7 +30,7 @@ namespace kyanite::blob {
 Task<wire::Result<std::shared_ptr<const Way>>> follow(Call& call, const Container& container,
                                                       std::string_view path, Parents parents) {
   auto way = co_await sound_follow(call, container, path, parents);
-  if (planted::has("astray")) std::this_thread::sleep_for(kDelay);
+  if (planted::has("astray") && call.request.method == "GET") std::this_thread::sleep_for(kDelay);
   co_return std::move(way);
 }
 
