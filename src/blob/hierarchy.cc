@@ -158,6 +158,8 @@ void guard(const Way& way, bool enters, store::Commit& commit) {
   if (enters && last.blob->node->deleting) {
     Blob kept = *last.blob;
     kept.node->deleting = false;
+    // Else somebody who has seen it before could mark it again as if nothing had come into it.
+    ++kept.node->moves;
     commit.put(last.key, service::to_record(kept));
   }
   if (!enters) return;

@@ -92,8 +92,8 @@ struct Node {
   bool deleting = false;
   auth::posix::AccessControl access;
   std::string encryption_context;
-  // Directories: how often it was renamed, so that one that went away and came back is told from
-  // one that stayed.
+  // Directories: how often it was renamed, and how often the mark above was withdrawn. So one that
+  // went away and came back, or that was marked anew, is told from one that stayed as it was.
   uint64_t moves = 0;
   template <class Io>
   void fields(Io& io) {

@@ -107,6 +107,19 @@ TEST(LakeRaces, ADirectoryIsNotDeletedFromUnderWhatIsMadeInIt) {
   EXPECT_EQ(seen, (std::set<std::string>{"200", "409 DirectoryNotEmpty"}));
 }
 
+// Of two that want it empty, one has seen that it was before something came into it.
+TEST(LakeRaces, ADirectoryIsNotReplacedByTwoFromUnderWhatIsMadeInIt) {
+  for (uint64_t seed = 0; seed < 20 * kSeeds; ++seed) {
+    Race race;
+    for (const char* name : {"lake/a", "lake/b", "lake/c", "lake/d"})
+      race.send(TestLake::make_directory(name));
+    race.run(seed, {TestLake::rename("lake/a", "lake/b"), TestLake::rename("lake/c", "lake/b"),
+                    TestLake::rename("lake/d", "lake/b"), TestLake::put("lake/b/x", "content")});
+    EXPECT_NE(race.lake.tree().find("b/x "), std::string::npos) << "seed " << seed;
+    EXPECT_EQ(race.lake.out_of_reach(), 0U) << "seed " << seed;
+  }
+}
+
 TEST(LakeRaces, WhatIsMadeInATreeThatIsDeletedGoesWithItOrComesAfter) {
   std::set<std::string> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
