@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "tests" / "torture"), str(ROOT / "tests" / "py")]
 
 import bench_fairness
+import bench_lake
 import bench_offered
 import bench_rows
 import bench_sizes
@@ -31,7 +32,7 @@ BUSY_LOAD_PER_CORE = 0.3  # Above this figures are marked as measured on a busy 
 SECTIONS = {"start": bench_rows.start, "reads": bench_rows.reads, "writes": bench_rows.writes, "sizes": bench_sizes.sizes,
             "tables": bench_sizes.tables, "fairness": bench_fairness.fairness, "peers": bench_rows.peers,
             "offered": bench_offered.offered,
-            "smb": bench_smb.smb, "instructions": instructions.section}
+            "lake": bench_lake.lake, "smb": bench_smb.smb, "instructions": instructions.section}
 NOT_QUICK = ("offered", "smb", "instructions")  # Left out by --quick unless they are named.
 COSTS = {"p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us", "cpu_us": "CPU us", "written": "written B"}
 

@@ -60,11 +60,17 @@ wire::Result<Caller> verify_bound_sas(std::string_view token, const http::Reques
   }
   return caller;
 }
+
+wire::Result<void> take(wire::Result<Caller> verified, Caller& caller) {
+  if (!verified) return verified.error();
+  caller = std::move(*verified);
+  return {};
+}
 }  // namespace
 
-wire::Result<Caller> authenticate(const http::Request& request, const wire::Query& query,
-                                  const Target& target, const Settings& settings,
-                                  wire::Version version, Time now) {
+wire::Result<void> authenticate(const http::Request& request, const wire::Query& query,
+                                const Target& target, const Settings& settings,
+                                wire::Version version, Time now, Caller& caller) {
   const auto account = settings.accounts->find(target.account);
   if (account == nullptr) return wire::Error(wire::Code::kResourceNotFound);
   const auto authorization = find_authorization(request.headers);
@@ -74,20 +80,26 @@ wire::Result<Caller> authenticate(const http::Request& request, const wire::Quer
     // the service looks at first.
     if (const auto token = bearer_token(*authorization)) {
       if (bound && query.has("sig")) {
-        return verify_bound_sas(*token, request, query, target, *account, settings, version, now);
+        return take(
+            verify_bound_sas(*token, request, query, target, *account, settings, version, now),
+            caller);
       }
-      return verify_bearer(*token, request, target, settings.token_rules, version, now);
+      return take(verify_bearer(*token, request, target, settings.token_rules, version, now),
+                  caller);
     }
     const auto credential = SharedKeyCredential::parse(*authorization);
     if (!credential) return wire::Error(wire::Code::kInvalidAuthenticationInfo);
-    return verify_shared_key(*credential, request, query, target, *account, now);
+    auto verified = verify_shared_key(*credential, request, query, target, *account, now);
+    if (verified) caller.kind = Caller::Kind::kOwner;
+    return verified;
   }
   if (query.has("sig")) {
     if (bound)
       return authentication_failed("The signed delegated user must authenticate with a token.");
-    return verify_sas(request, query, target, *account, now, roles_of(settings));
+    return take(verify_sas(request, query, target, *account, now, roles_of(settings)), caller);
   }
-  return anonymous(request, query);
+  caller = anonymous(request, query);
+  return {};
 }
 
 std::string challenge(const Settings& settings) {

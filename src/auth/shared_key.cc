@@ -361,9 +361,9 @@ void string_to_sign(const http::Request& request, const wire::Query& query, cons
   write(collected(request, query), request, query, target, lite, dialect, out);
 }
 
-wire::Result<Caller> verify_shared_key(const SharedKeyCredential& credential,
-                                       const http::Request& request, const wire::Query& query,
-                                       const Target& target, const Account& account, Time now) {
+wire::Result<void> verify_shared_key(const SharedKeyCredential& credential,
+                                     const http::Request& request, const wire::Query& query,
+                                     const Target& target, const Account& account, Time now) {
   if (credential.account != account.name) {
     return authentication_failed(
         "Cannot find the claimed account when trying to GetProperties for the account " +
@@ -385,10 +385,7 @@ wire::Result<Caller> verify_shared_key(const SharedKeyCredential& credential,
     write(parts, request, query, target, credential.lite, {}, buffer);
     return mismatch(credential.signature, buffer);
   }
-  wire::Result<Caller> owner{
-      Caller()};  // Moved once: a Caller is large, and this is the common path.
-  owner->kind = Caller::Kind::kOwner;
-  return owner;
+  return {};
 }
 
 }  // namespace kyanite::auth

@@ -44,9 +44,9 @@ inline constexpr size_t kMaxGuessedBytes = 64 * 1024;
 void string_to_sign(const http::Request& request, const wire::Query& query, const Target& target,
                     bool lite, Dialect dialect, std::string& out);
 
-// The owner, or why the signature does not count.
-wire::Result<Caller> verify_shared_key(const SharedKeyCredential& credential,
-                                       const http::Request& request, const wire::Query& query,
-                                       const Target& target, const Account& account, Time now);
+// Whether the owner of the account has signed it, or why the signature does not count.
+wire::Result<void> verify_shared_key(const SharedKeyCredential& credential,
+                                     const http::Request& request, const wire::Query& query,
+                                     const Target& target, const Account& account, Time now);
 
 }  // namespace kyanite::auth

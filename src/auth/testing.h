@@ -62,8 +62,11 @@ class Call {
 
   wire::Result<Caller> authenticate(Time now, const Settings& settings) {
     const auto version = wire::Version::parse(request.headers.get("x-ms-version"));
-    return auth::authenticate(request, query, target, settings, version.value_or(wire::Version()),
-                              now);
+    Caller caller;
+    auto done = auth::authenticate(request, query, target, settings,
+                                   version.value_or(wire::Version()), now, caller);
+    if (!done) return done.error();
+    return caller;
   }
   wire::Result<Caller> authenticate(Time now) { return authenticate(now, settings()); }
 

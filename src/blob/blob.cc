@@ -5,6 +5,7 @@
 #include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/admission.h"
+#include "blob/dead_trees.h"
 #include "blob/node_headers.h"
 #include "blob/tags.h"
 #include "concurrency/etag.h"
@@ -89,8 +90,10 @@ wire::Result<void> check(const Call& call, const Checks& checks, const Blob* blo
     return wire::Error(Code::kPendingCopyOperation);
   }
   if (blob != nullptr && blob->is_directory() && !checks.rules.takes_directories &&
-      !is_read(checks.rules))
-    return wire::Error(Code::kResourceTypeMismatch);
+      !is_read(checks.rules)) {
+    return wire::Error(creates ? Code::kResourceTypeMismatch
+                               : Code::kOperationNotSupportedOnDirectory);
+  }
   const headers::StoredLease lease = blob != nullptr ? blob->lease : headers::StoredLease();
   if (auto use = concurrency::check_lease_use(lease, checks.lease_id, checks.rules.use, call.now);
       !use) {
@@ -161,62 +164,82 @@ Task<wire::Result<Place>> find_place(Call& call, const Container& container, Par
   co_return std::move(place);
 }
 
+Task<wire::Error> refused(Call& call, const Place& place, store::RecordPtr head,
+                          wire::Error error) {
+  if (place.way() == nullptr || error.conflict) co_return std::move(error);
+  auto same = co_await confirm(call, head_key(place), std::move(head));
+  if (!same) co_return same.error();
+  auto confirmed = co_await confirm(call, *place.way());
+  if (!confirmed) co_return confirmed.error();
+  co_return std::move(error);
+}
+
 namespace {
-// Where there are directories, what is not the blob itself lies under its id, and who may do what
-// with any of it is said by the blob itself.
-Task<wire::Result<void>> identify(Call& call, Place& place) {
-  auto base = co_await service::load_shared<Blob>(call, head_key(place));
-  if (!base) co_return base.error();
-  if (base->value == nullptr && place.way()->to_root())
-    base->value = place.way()->directories.front().blob;
-  if (base->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
-  place.identify(base->value->node_id);
-  co_return admit(call, *place.way(), base->value.get());
+// Which head of the blob the request addresses; the id of a version may be that of the blob as it
+// is now, which is seen when that is loaded.
+std::string addressed_row(const Call& call) {
+  if (call.target.snapshot.empty()) return {};
+  return snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
+}
+
+wire::Error not_found(const Blob* blob) {
+  wire::Error error(Code::kBlobNotFound);
+  if (blob != nullptr && blob->deleted.set())
+    error.headers.emplace_back("x-ms-is-soft-deleted", "true");
+  return error;
+}
+
+// A blob whose rehydration is over by now is back.
+void settle_rehydration(const Call& call, FoundBlob& found) {
+  if (found.blob->rehydrate_to == Tier::kInferred) return;
+  auto current = std::make_shared<Blob>(*found.blob);
+  finish_rehydration(*current, call.now);
+  found.blob = std::move(current);
 }
 }  // namespace
 
 Task<wire::Result<FoundBlob>> find_blob(Call& call) {
-  auto place = co_await find_place(call);
-  if (!place) co_return place.error();
-  FoundBlob found{std::move(*place), {}, {}, {}, {}};
-  std::optional<Time> version;
-  if (!call.target.snapshot.empty()) {
-    found.row = snapshot_row(wire::parse_iso_date(call.target.snapshot).value_or(Time()));
-  } else if (!call.target.version_id.empty()) {
-    version = wire::parse_iso_date(call.target.version_id);
-  }
-  if (found.place.way() != nullptr) {
-    if (auto known = co_await identify(call, found.place); !known) co_return known.error();
-  }
-  const auto key = head_key(found.place, found.row);
-  auto loaded = co_await service::load_shared<Blob>(call, key);
-  if (!loaded) co_return loaded.error();
-  // A version id may be that of the blob as it is now.
-  if (version && (!loaded->value || loaded->value->version != *version)) {
-    found.row = version_row(*version);
-    const auto version_key = head_key(found.place, found.row);
-    loaded = co_await service::load_shared<Blob>(call, version_key);
+  for (int tries = 1;; ++tries) {
+    auto place = co_await find_place(call);
+    if (!place) co_return place.error();
+    FoundBlob found{std::move(*place), addressed_row(call), {}, {}, {}};
+    const Way* way = found.place.way();
+    const auto key = head_key(found.place, way != nullptr ? std::string_view() : found.row);
+    auto loaded = co_await service::load_shared<Blob>(call, key);
     if (!loaded) co_return loaded.error();
+    if (way != nullptr) {
+      // What is not the blob itself lies under its id, and who may do what with any of it is said
+      // by the blob itself. Of a root there may be nothing to be found yet.
+      if (loaded->value == nullptr && way->to_root()) loaded->value = way->directories.front().blob;
+      if (loaded->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
+      found.place.identify(loaded->value->node_id);
+      if (auto admitted = admit(call, *way, loaded->value.get()); !admitted)
+        co_return admitted.error();
+      if (!found.row.empty()) {
+        const auto former = head_key(found.place, found.row);
+        loaded = co_await service::load_shared<Blob>(call, former);
+        if (!loaded) co_return loaded.error();
+      }
+    }
+    if (call.target.snapshot.empty() && !call.target.version_id.empty()) {
+      const auto version = wire::parse_iso_date(call.target.version_id);
+      if (version && (!loaded->value || loaded->value->version != *version)) {
+        found.row = version_row(*version);
+        const auto version_key = head_key(found.place, found.row);
+        loaded = co_await service::load_shared<Blob>(call, version_key);
+        if (!loaded) co_return loaded.error();
+      }
+    }
+    if (!loaded->value || !is_visible(*loaded->value, call.now))
+      co_return not_found(loaded->value.get());
+    found.record = std::move(loaded->record);
+    found.blob = std::move(loaded->value);
+    settle_rehydration(call, found);
+    if (way == nullptr) co_return std::move(found);
+    auto confirmed = co_await confirm(call, *way);
+    if (confirmed) co_return std::move(found);
+    if (!confirmed.error().conflict || tries == store::kMaxTries) co_return confirmed.error();
   }
-  // Of a root there may be nothing to be found yet.
-  if (loaded->value == nullptr && found.row.empty() && found.place.way() != nullptr &&
-      found.place.way()->to_root()) {
-    loaded->value = found.place.way()->directories.front().blob;
-  }
-  if (!loaded->value || !is_visible(*loaded->value, call.now)) {
-    wire::Error error(Code::kBlobNotFound);
-    if (loaded->value && loaded->value->deleted.set())
-      error.headers.emplace_back("x-ms-is-soft-deleted", "true");
-    co_return error;
-  }
-  found.record = std::move(loaded->record);
-  found.blob = std::move(loaded->value);
-  if (found.blob->rehydrate_to != Tier::kInferred) {
-    auto current = std::make_shared<Blob>(*found.blob);
-    finish_rehydration(*current, call.now);
-    found.blob = std::move(current);
-  }
-  co_return std::move(found);
 }
 
 Task<wire::Result<FoundBlob>> read_blob(Call& call, concurrency::ConditionSet accepts, KeyUse key,
@@ -256,6 +279,11 @@ Task<wire::Result<void>> begin_change(Call& call, const Checks& checks, Change& 
   if (change.before && is_visible(*change.before, call.now)) change.blob = change.before;
   change.commit.expect(key, change.found);
   if (way != nullptr) {
+    // What comes into the place of an expired file is another one.
+    if (change.before && !change.blob) {
+      bury_tree(change.place.space(), change.before->node_id, call.now, change.commit);
+      change.before.reset();
+    }
     change.place.identify(change.before ? change.before->node_id : tree::new_id());
     guard(*way, !change.before, change.commit);
   }
@@ -308,7 +336,8 @@ void encode_state(http::Reply& reply, const Blob& blob) {
   if (blob.version.set()) reply.header("x-ms-version-id", wire::iso_date(blob.version));
 }
 
-void encode_properties(http::Reply& reply, const Call& call, const FoundBlob& found) {
+void encode_properties(http::Reply& reply, const Call& call, const FoundBlob& found,
+                       bool tells_lease) {
   const Blob& blob = *found.blob;
   // A snapshot is of a version, but is none.
   if (parse_row(found.row).snapshot.set()) {
@@ -322,7 +351,7 @@ void encode_properties(http::Reply& reply, const Call& call, const FoundBlob& fo
   reply.header("x-ms-blob-type", name(blob.type));
   reply.header("x-ms-creation-time", wire::http_date(blob.created));
   // Leases are of blobs, not of versions, even of the current one.
-  if (found.row.empty() && call.target.version_id.empty())
+  if (tells_lease && found.row.empty() && call.target.version_id.empty())
     headers::encode_lease(reply, blob.lease, call.now);
   reply.header("x-ms-server-encrypted", "true");
   if (blob.type == BlobType::kAppend)

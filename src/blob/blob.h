@@ -111,6 +111,12 @@ Task<wire::Result<Place>> find_place(service::Call& call, Parents parents = Pare
 Task<wire::Result<Place>> find_place(service::Call& call, const Container& container,
                                      Parents parents, store::Attempt& attempt);
 
+// The error with which a decision ends that found `head` at this place: a conflict, so that it is
+// made again, where that or the way there is no longer what was found. Without directories a
+// decision stands on one blob alone.
+Task<wire::Error> refused(service::Call& call, const Place& place, store::RecordPtr head,
+                          wire::Error error);
+
 struct FoundBlob {
   Place place;
   std::string row;  // of the head: of the blob itself, a snapshot or a version
@@ -211,9 +217,9 @@ Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, 
       change.emplace(flat, attempt.commit);
     }
     auto begun = co_await begin_change(call, checks, *change);
-    if (!begun) co_return begun.error();
+    if (!begun) co_return co_await refused(call, change->place, change->found, begun.error());
     auto edited = co_await service::decided(edit(*change));
-    if (!edited) co_return edited.error();
+    if (!edited) co_return co_await refused(call, change->place, change->found, edited.error());
     co_return co_await finish_change(call, checks, *change);
   };
   auto changing = (*container)->hierarchical ? store::transact(call, decide)
@@ -227,6 +233,7 @@ Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, 
 }
 
 // The headers that Get Blob and Get Blob Properties share.
-void encode_properties(http::Reply& reply, const service::Call& call, const FoundBlob& found);
+void encode_properties(http::Reply& reply, const service::Call& call, const FoundBlob& found,
+                       bool tells_lease = true);
 
 }  // namespace kyanite::blob

@@ -163,7 +163,7 @@ Outcome delete_blob(Call& call) {
   rules.keep = *snapshots == Snapshots::kOnly ? Keep::kNothing : Keep::kState;
   rules.changes_data = *snapshots != Snapshots::kOnly;
   rules.sees_uncommitted = true;
-  rules.takes_directories = *snapshots != Snapshots::kOnly;
+  rules.takes_directories = *snapshots == Snapshots::kNotNamed;
   auto checks = decode_checks(call, rules);
   if (!checks) co_return checks.error();
   // "Unless there is any" asks for nothing that a deletion could fail at.
@@ -185,6 +185,8 @@ Outcome delete_blob(Call& call) {
       co_return wire::Error(Code::kSnapshotsPresent);
     if (change.blob->is_directory()) {
       auto empty = co_await require_empty(call, seen_directory(change));
+      if (!empty && empty.error().code == Code::kDirectoryNotEmpty)
+        co_return wire::Error(Code::kDirectoryIsNotEmpty);
       if (!empty) co_return empty.error();
     }
     // Where there are directories, snapshots stay or go with their file.

@@ -168,8 +168,10 @@ Task<wire::Result<http::Reply>> undelete_path(Call& call, const Container& conta
     const auto key = head_key(*place);
     auto found = co_await service::load<Blob>(call, key);
     if (!found) co_return found.error();
-    if (found->value && is_visible(*found->value, call.now))
-      co_return wire::Error(Code::kBlobAlreadyExists);
+    if (found->value && is_visible(*found->value, call.now)) {
+      wire::Error exists(Code::kBlobAlreadyExists);
+      co_return co_await refused(call, *place, found->record, std::move(exists));
+    }
     store::Commit& commit = attempt.commit;
     guard(*place->way(), true, commit);
     commit.expect(key, found->record);

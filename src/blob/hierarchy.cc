@@ -1,5 +1,6 @@
 #include "blob/hierarchy.h"
 
+#include <array>
 #include <utility>
 
 #include "base/bytes.h"
@@ -81,6 +82,31 @@ Blob new_directory(const Call& call, const Blob& parent) {
   return blob;
 }
 
+using Found = wire::Result<service::Shared<Blob>>;
+
+// The head under this key if it is in memory: a path may have many.
+std::optional<Found> find_at_once(Call& call, const store::Key& key) {
+  auto record = call.store().peek(key);
+  if (!record) return std::nullopt;
+  auto shared = store::decode_shared<Blob>(std::move(*record));
+  if (!shared) return Found(service::storage_error(shared.error()));
+  return Found(std::move(*shared));
+}
+
+// The same for every request: it depends on nothing but the incarnation of the container. Each
+// thread keeps those it used last.
+std::shared_ptr<const Blob> shared_bare_root(const Container& container) {
+  struct Kept {
+    store::SpaceId space = 0;
+    std::shared_ptr<const Blob> root;
+  };
+  thread_local std::array<Kept, 64> roots;
+  Kept& kept = roots[container.space % roots.size()];
+  if (kept.root == nullptr || kept.space != container.space)
+    kept = {container.space, std::make_shared<const Blob>(bare_root(container))};
+  return kept.root;
+}
+
 }  // namespace
 
 Task<wire::Result<std::shared_ptr<const Way>>> follow(Call& call, const Container& container,
@@ -89,12 +115,14 @@ Task<wire::Result<std::shared_ptr<const Way>>> follow(Call& call, const Containe
   if (!names) co_return names.error();
   const auto space = lake_space(call.target.account);
   auto way = std::make_shared<Way>();
+  way->directories.reserve(names->size() + 1);
   auto root_key = node_key(space, container.space, {});
-  auto root = co_await service::load_shared<Blob>(call, root_key);
-  if (!root) co_return root.error();
-  if (root->value == nullptr) root->value = std::make_shared<const Blob>(bare_root(container));
-  way->directories.push_back(
-      {std::move(root_key), std::move(root->record), std::move(root->value)});
+  auto root = find_at_once(call, root_key);
+  if (!root) root = co_await service::load_shared<Blob>(call, root_key);
+  if (!*root) co_return root->error();
+  auto& [root_record, root_blob] = **root;
+  if (root_blob == nullptr) root_blob = shared_bare_root(container);
+  way->directories.push_back({std::move(root_key), std::move(root_record), std::move(root_blob)});
   if (names->empty()) {
     way->named = named_partition(container.space, {});
     co_return std::shared_ptr<const Way>(std::move(way));
@@ -103,15 +131,16 @@ Task<wire::Result<std::shared_ptr<const Way>>> follow(Call& call, const Containe
     auto key = node_key(space, way->parent().node_id, (*names)[i]);
     if (way->made.empty()) {
       if (auto admitted = admit_through(call, way->parent()); !admitted) co_return admitted.error();
-      auto found = co_await service::load_shared<Blob>(call, key);
-      if (!found) co_return found.error();
-      if (found->value != nullptr && found->value->is_directory()) {
-        way->directories.push_back(
-            {std::move(key), std::move(found->record), std::move(found->value)});
+      auto found = find_at_once(call, key);
+      if (!found) found = co_await service::load_shared<Blob>(call, key);
+      if (!*found) co_return found->error();
+      auto& [record, blob] = **found;
+      if (blob != nullptr && blob->is_directory()) {
+        way->directories.push_back({std::move(key), std::move(record), std::move(blob)});
         continue;
       }
       if (parents == Parents::kNeeded) co_return wire::Error(Code::kBlobNotFound);
-      if (found->value != nullptr) co_return wire::Error(Code::kPathConflict);
+      if (blob != nullptr) co_return wire::Error(Code::kPathConflict);
     }
     Blob made = new_directory(call, way->parent());
     way->made.push_back({std::move(key), std::move(made)});
@@ -129,6 +158,8 @@ void guard(const Way& way, bool enters, store::Commit& commit) {
   if (enters && last.blob->node->deleting) {
     Blob kept = *last.blob;
     kept.node->deleting = false;
+    // Else somebody who has seen it before could mark it again as if nothing had come into it.
+    ++kept.node->moves;
     commit.put(last.key, service::to_record(kept));
   }
   if (!enters) return;
@@ -136,6 +167,35 @@ void guard(const Way& way, bool enters, store::Commit& commit) {
     commit.expect_absent(made.key);
     commit.put(made.key, service::to_record(made.blob));
   }
+}
+
+namespace {
+
+bool is_same(const store::RecordPtr& now, const store::RecordPtr& seen) {
+  return now == seen || (now != nullptr && seen != nullptr && now->value == seen->value);
+}
+
+}  // namespace
+
+Task<wire::Result<void>> confirm(Call& call, const store::Key& key, store::RecordPtr seen) {
+  auto now = co_await call.store().get(key);
+  if (!now) co_return service::storage_error(now.error());
+  if (!is_same(*now, seen)) co_return service::decide_again();
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> confirm(Call& call, const Way& way) {
+  // The root stays where it is; only what it says of access control can change.
+  for (size_t i = asks_paths(call) ? 0 : 1; i < way.directories.size(); ++i) {
+    const SeenDirectory& seen = way.directories[i];
+    if (const auto now = call.store().peek(seen.key)) {
+      if (!is_same(*now, seen.record)) co_return service::decide_again();
+      continue;
+    }
+    auto same = co_await confirm(call, seen.key, seen.record);
+    if (!same) co_return same.error();
+  }
+  co_return wire::Result<void>();
 }
 
 void give_node(const Call& call, const Way& way, bool directory, uint64_t id, Blob& blob,

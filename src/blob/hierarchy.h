@@ -71,6 +71,14 @@ Blob bare_root(const Container& container);
 // it. With `enters` something is put into the last one, whose deletion must look again.
 void guard(const Way& way, bool enters, store::Commit& commit);
 
+// Whether the way is still as it was found. A path is followed by one lookup a name, and what a
+// renamed directory has in it is changed under its new name: so what was read at the end of a way
+// was there under the path that was asked for if the way is the same after it was read. A conflict
+// otherwise. What a commit guards needs no such look.
+Task<wire::Result<void>> confirm(service::Call& call, const Way& way);
+// Likewise whether one record is.
+Task<wire::Result<void>> confirm(service::Call& call, const store::Key& key, store::RecordPtr seen);
+
 // What a new file or directory at the end of the way is by itself: its id and who may do what.
 void give_node(const service::Call& call, const Way& way, bool directory, uint64_t id, Blob& blob,
                std::optional<auth::posix::Permissions> permissions = {},

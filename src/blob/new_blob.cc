@@ -162,7 +162,12 @@ Task<wire::Result<void>> check_before_body(Call& call, const Checks& checks) {
     if (!uncommitted) co_return uncommitted.error();
     if (*uncommitted) co_return check_uncommitted(call, checks, **uncommitted);
   }
-  co_return check_blob(call, checks, loaded->value);
+  auto passed = check_blob(call, checks, loaded->value);
+  if (passed) co_return wire::Result<void>();
+  auto error = co_await refused(call, *place, loaded->record, passed.error());
+  // Nobody knows yet: what is there is looked at again once the body has come.
+  if (error.conflict) co_return wire::Result<void>();
+  co_return std::move(error);
 }
 
 Task<wire::Result<Uploaded>> receive_upload(Call& call, const Checks& checks, uint64_t most,

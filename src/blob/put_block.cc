@@ -109,7 +109,7 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     }
     auto passed =
         leased ? check_uncommitted(call, checks, *leased) : check_blob(call, checks, head->value);
-    if (!passed) co_return passed.error();
+    if (!passed) co_return co_await refused(call, *place, head->record, passed.error());
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);
     if (mark->value && mark->value->id_bytes != id.size()) {

@@ -134,7 +134,9 @@ Outcome try_query(Call& call, const QueryRequest& request) {
     co_return service::storage_error(begun.error());
   if (stream->refusal()) co_return refused(*stream->refusal());
   http::Reply reply(200);
-  encode_properties(reply, call, without_content_headers(*found));
+  // Where there are directories, the service says nothing of leases here.
+  const bool tells_lease = !found->place.is_apart();
+  encode_properties(reply, call, without_content_headers(*found), tells_lease);
   if (!reply.has_header("Content-Type")) reply.header("Content-Type", "avro/binary");
   reply.body = std::move(stream);
   co_return std::move(reply);

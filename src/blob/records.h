@@ -92,12 +92,16 @@ struct Node {
   bool deleting = false;
   auth::posix::AccessControl access;
   std::string encryption_context;
+  // Directories: how often it was renamed, and how often the mark above was withdrawn. So one that
+  // went away and came back, or that was marked anew, is told from one that stayed as it was.
+  uint64_t moves = 0;
   template <class Io>
   void fields(Io& io) {
     io(1, directory);
     io(2, deleting);
     io(3, access);
     io(4, encryption_context);
+    io(5, moves);
   }
 };
 

@@ -33,14 +33,37 @@ struct Part {
   uint64_t position = 0;
 };
 
+// How many parts are looked up one by one, which needs no other thread while they are in memory.
+constexpr size_t kPartsLookedUp = 16;
+
+// Adds what was appended at `at`, and moves that to its end. False: nothing was.
+Task<wire::Result<bool>> look_up(Call& call, const blob::Place& place, const Blob& blob,
+                                 uint64_t& at, std::vector<Part>& parts) {
+  auto key = appended_key(place, blob.draft, at);
+  auto record = co_await call.store().get(key);
+  if (!record) co_return service::storage_error(record.error());
+  if (*record == nullptr) co_return false;
+  const auto block = store::decode<blob::Block>((*record)->value);
+  if (!block) co_return service::storage_error(store::Error::kCorrupt);
+  parts.push_back({std::move(key), *record, at});
+  at += block->size;
+  co_return true;
+}
+
 // What was appended from the end of the file on, as far as it goes without a gap, below `end`.
 Task<wire::Result<std::vector<Part>>> contiguous(Call& call, const blob::Place& place,
                                                  const Blob& blob, uint64_t end) {
   std::vector<Part> parts;
+  uint64_t at = blob.content.length;
+  while (at < end && parts.size() < kPartsLookedUp) {
+    auto found = co_await look_up(call, place, blob, at, parts);
+    if (!found) co_return found.error();
+    if (!*found) co_return std::move(parts);
+  }
+  if (at >= end) co_return std::move(parts);
   std::string draft;
   append_be64(draft, blob.draft);
   auto range = store::Range::rows(place.space(), blob::kAppended, place.own(), draft);
-  uint64_t at = blob.content.length;
   range.start_at(appended_key(place, blob.draft, at).bytes());
   bool too_many = false;
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {

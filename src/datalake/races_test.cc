@@ -25,6 +25,15 @@ struct Race {
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return outcomes;
   }
+  // The answer to a request beside others that come one after the other.
+  Answer beside(uint64_t seed, const Request& request, const std::vector<Request>& others) {
+    Answer answer;
+    std::vector<Task<void>> tasks;
+    tasks.push_back(fetch(request, answer));
+    tasks.push_back(one_by_one(others));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    return answer;
+  }
   void send(const Request& request) {
     const auto outcome = lake.send(request).outcome();
     ASSERT_TRUE(outcome.starts_with("20")) << outcome;
@@ -37,6 +46,17 @@ struct Race {
   Task<void> answer(Request request, std::string& outcome) {
     TestLake::Apart apart(lake.around.context);
     outcome = (co_await lake.serve(apart.context, std::move(request))).outcome();
+  }
+  Task<void> fetch(Request request, Answer& answer) {
+    TestLake::Apart apart(lake.around.context);
+    answer = co_await lake.serve(apart.context, std::move(request));
+  }
+  Task<void> one_by_one(std::vector<Request> requests) {
+    for (const Request& request : requests) {
+      Answer answer;
+      co_await fetch(request, answer);
+      EXPECT_TRUE(answer.outcome().starts_with("20")) << answer.outcome();
+    }
   }
 };
 
@@ -87,6 +107,19 @@ TEST(LakeRaces, ADirectoryIsNotDeletedFromUnderWhatIsMadeInIt) {
   EXPECT_EQ(seen, (std::set<std::string>{"200", "409 DirectoryNotEmpty"}));
 }
 
+// Of two that want it empty, one has seen that it was before something came into it.
+TEST(LakeRaces, ADirectoryIsNotReplacedByTwoFromUnderWhatIsMadeInIt) {
+  for (uint64_t seed = 0; seed < 20 * kSeeds; ++seed) {
+    Race race;
+    for (const char* name : {"lake/a", "lake/b", "lake/c", "lake/d"})
+      race.send(TestLake::make_directory(name));
+    race.run(seed, {TestLake::rename("lake/a", "lake/b"), TestLake::rename("lake/c", "lake/b"),
+                    TestLake::rename("lake/d", "lake/b"), TestLake::put("lake/b/x", "content")});
+    EXPECT_NE(race.lake.tree().find("b/x "), std::string::npos) << "seed " << seed;
+    EXPECT_EQ(race.lake.out_of_reach(), 0U) << "seed " << seed;
+  }
+}
+
 TEST(LakeRaces, WhatIsMadeInATreeThatIsDeletedGoesWithItOrComesAfter) {
   std::set<std::string> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -122,6 +155,58 @@ TEST(LakeRaces, ADirectoryThatLeavesATreeIsChangedAsAWholeOrNotAtAll) {
     seen.insert(is_set("lake/out"));
   }
   EXPECT_EQ(seen.size(), 2U);
+}
+
+// A path is followed name by name, and the directory may be another's place meanwhile.
+TEST(LakeRaces, WhatIsWrittenAfterARenameIsNotReadUnderTheOldPath) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/a/f", "old"));
+    const auto read =
+        race.beside(seed, {"GET", "lake/a/f"},
+                    {TestLake::rename("lake/a", "lake/b"), TestLake::put("lake/b/f", "new")});
+    seen.insert(read.status == 200 ? read.body : read.outcome());
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"old", "404 BlobNotFound"}));
+}
+
+TEST(LakeRaces, ADirectoryThatWentAndCameBackIsNotTheOneThatWasFollowed) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/a/f", "old"));
+    const auto read =
+        race.beside(seed, {"GET", "lake/a/f"},
+                    {TestLake::rename("lake/a", "lake/b"), TestLake::put("lake/b/f", "hidden"),
+                     TestLake::put("lake/b/f", "new"), TestLake::rename("lake/b", "lake/a")});
+    seen.insert(read.status == 200 ? read.body : read.outcome());
+  }
+  EXPECT_EQ(seen.count("hidden"), 0U);
+  EXPECT_EQ(seen.count("old"), 1U);
+}
+
+TEST(LakeRaces, NobodyIsRefusedForWhatWasNeverAtItsPath) {
+  const Request first{"PUT", "lake/a/f", "resource=file", {{"If-None-Match", "*"}}};
+  for (uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::make_directory("lake/a"));
+    const auto made = race.beside(
+        seed, first, {TestLake::rename("lake/a", "lake/b"), TestLake::put("lake/b/f", "content")});
+    EXPECT_EQ(made.outcome(), "201") << "seed " << seed;
+  }
+}
+
+// The one who comes second finds nothing to be renamed, rather than its own work in its way.
+TEST(LakeRaces, OfTwoThatRenameTheSameOneIsToldThatItIsGone) {
+  for (uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/a/f", "content"));
+    const Request move = TestLake::rename("lake/a", "lake/b");
+    auto outcomes = race.run(seed, {move, move});
+    std::sort(outcomes.begin(), outcomes.end());
+    EXPECT_EQ(outcomes, (Outcomes{"201", "404 SourcePathNotFound"})) << "seed " << seed;
+  }
 }
 
 TEST(LakeRaces, TwoThatRenameToOnePlaceLeaveOneOfThem) {

@@ -8,8 +8,10 @@
 #include "base/bytes.h"
 #include "blob/admission.h"
 #include "blob/blob.h"
+#include "blob/dead_trees.h"
 #include "datalake/handlers.h"
 #include "datalake/properties.h"
+#include "datalake/rename_flat.h"
 #include "http/url.h"
 #include "transfer/copy_source.h"
 
@@ -137,7 +139,12 @@ wire::Result<void> check_nesting(const End& source, const End& destination) {
 // What stands at the destination makes room.
 Task<wire::Result<void>> clear_destination(Call& call, const End& source, const End& destination,
                                            store::Commit& commit) {
-  if (!destination.blob) co_return wire::Result<void>();
+  if (!destination.blob) {
+    // An expired file.
+    if (destination.record != nullptr)
+      blob::bury_tree(destination.place.space(), destination.place.id(), call.now, commit);
+    co_return wire::Result<void>();
+  }
   const Blob& gone = *destination.blob;
   if (gone.is_directory() != source.blob->is_directory())
     co_return wire::Error(Code::kInvalidSourceOrDestinationResourceType);
@@ -159,49 +166,67 @@ Task<wire::Result<void>> clear_destination(Call& call, const End& source, const 
   co_return wire::Result<void>();
 }
 
+// What is to be, of what was found at both ends.
+Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const End& source,
+                              const End& destination, store::Commit& commit) {
+  if (auto admitted = admit_ends(call, from, source, destination); !admitted)
+    co_return admitted.error();
+  if (auto passed = blob::check_blob(from, order.source, source.blob); !passed)
+    co_return passed.error();
+  if (auto passed = blob::check_blob(call, order.destination, destination.blob); !passed)
+    co_return passed.error();
+  if (auto apart = check_nesting(source, destination); !apart) co_return apart.error();
+  const auto from_key = blob::head_key(source.place);
+  const auto to_key = blob::head_key(destination.place);
+  Blob moved = *source.blob;
+  if (order.properties) moved.metadata = *order.properties;
+  moved.node->deleting = false;
+  if (moved.is_directory()) ++moved.node->moves;
+  commit.expect(from_key, source.record);
+  commit.expect(to_key, destination.record);
+  blob::guard(source.way(), false, commit);
+  blob::guard(destination.way(), true, commit);
+  if (from_key == to_key) {
+    if (moved.is_directory()) co_return wire::Error(Code::kInvalidRenameSourcePath);
+  } else {
+    auto cleared = co_await clear_destination(call, source, destination, commit);
+    if (!cleared) co_return cleared.error();
+    commit.remove(from_key);
+  }
+  // A lease is of a name: that of the source ends, that of the destination goes on.
+  moved.lease = destination.blob ? destination.blob->lease : headers::StoredLease();
+  commit.put(to_key, service::to_record(moved));
+  co_return std::move(moved);
+}
+
 Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
                                 store::Attempt& attempt) {
   auto source = co_await find_end(from);
   if (!source && source.error().code == Code::kBlobNotFound)
     co_return wire::Error(Code::kSourcePathNotFound);
   if (!source) co_return source.error();
+  const bool is_root = source->place.way() != nullptr && source->way().to_root();
+  if (!source->blob || is_root) co_return wire::Error(Code::kSourcePathNotFound);
   auto destination = co_await find_end(call);
-  if (!destination && destination.error().code == Code::kBlobNotFound)
-    co_return wire::Error(Code::kRenameDestinationParentPathNotFound);
+  if (!destination && destination.error().code == Code::kBlobNotFound) {
+    wire::Error error(Code::kRenameDestinationParentPathNotFound);
+    co_return co_await blob::refused(from, source->place, source->record, std::move(error));
+  }
   if (!destination) co_return destination.error();
   if (source->place.way() == nullptr || destination->place.way() == nullptr) {
-    co_return wire::Error(Code::kNotImplemented)
-        .saying("Renaming needs an account with hierarchical namespace.");
+    // Of containers without directories each is a space of its own.
+    if (source->place.space() != destination->place.space()) {
+      co_return wire::Error(Code::kNotImplemented)
+          .saying("Renaming into another file system needs hierarchical namespace in both.");
+    }
+    co_return co_await rename_flat(call, order.destination, from, order.source, order.properties,
+                                   source->place.space(), attempt.commit);
   }
-  if (!source->blob || source->way().to_root()) co_return wire::Error(Code::kSourcePathNotFound);
-  if (auto admitted = admit_ends(call, from, *source, *destination); !admitted)
-    co_return admitted.error();
-  if (auto passed = blob::check_blob(from, order.source, source->blob); !passed)
-    co_return passed.error();
-  if (auto passed = blob::check_blob(call, order.destination, destination->blob); !passed)
-    co_return passed.error();
-  if (auto apart = check_nesting(*source, *destination); !apart) co_return apart.error();
-  const auto from_key = blob::head_key(source->place);
-  const auto to_key = blob::head_key(destination->place);
-  Blob moved = *source->blob;
-  if (order.properties) moved.metadata = *order.properties;
-  moved.node->deleting = false;
-  store::Commit& commit = attempt.commit;
-  commit.expect(from_key, source->record);
-  commit.expect(to_key, destination->record);
-  blob::guard(source->way(), false, commit);
-  blob::guard(destination->way(), true, commit);
-  if (from_key == to_key) {
-    if (moved.is_directory()) co_return wire::Error(Code::kInvalidRenameSourcePath);
-  } else {
-    auto cleared = co_await clear_destination(call, *source, *destination, commit);
-    if (!cleared) co_return cleared.error();
-    commit.remove(from_key);
-  }
-  // A lease is of a name: that of the source ends, that of the destination goes on.
-  moved.lease = destination->blob ? destination->blob->lease : headers::StoredLease();
-  commit.put(to_key, service::to_record(moved));
-  co_return std::move(moved);
+  auto moved = co_await move(call, from, order, *source, *destination, attempt.commit);
+  if (moved) co_return std::move(moved);
+  // Neither end may have changed while the other was looked at.
+  auto error = co_await blob::refused(from, source->place, source->record, moved.error());
+  co_return co_await blob::refused(call, destination->place, destination->record, std::move(error));
 }
 
 }  // namespace

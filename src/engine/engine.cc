@@ -137,6 +137,12 @@ Task<store::Result<RecordPtr>> Engine::get(const store::Key& key) {
   co_return std::move(*record);
 }
 
+std::optional<RecordPtr> Engine::peek(const store::Key& key) {
+  auto found = parts_->cache.find(key.bytes());
+  if (!found.known) return std::nullopt;
+  return std::move(found.record);
+}
+
 Task<store::Result<void>> Engine::look(store::Look look) {
   co_return or_busy<void>(
       co_await parts_->reads.try_run([&] { return parts_->records->look(look); }));

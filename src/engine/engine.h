@@ -55,6 +55,7 @@ class Engine final : public store::Store {
   ~Engine() override;
 
   Task<store::Result<store::RecordPtr>> get(const store::Key& key) override;
+  std::optional<store::RecordPtr> peek(const store::Key& key) override;
   Task<store::Result<void>> look(store::Look look) override;
   std::unique_ptr<store::Snapshot> snapshot() override;
   Task<store::Result<void>> commit(store::Commit commit) override;

@@ -83,11 +83,8 @@ wire::Result<void> resolve(Call& call) {
 }
 
 wire::Result<void> authenticate(Call& call) {
-  auto caller = auth::authenticate(call.request, call.query, call.target, call.context.auth(),
-                                   call.version, call.now);
-  if (!caller) return caller.error();
-  call.caller = std::move(*caller);
-  return {};
+  return auth::authenticate(call.request, call.query, call.target, call.context.auth(),
+                            call.version, call.now, call.caller);
 }
 
 Task<wire::Result<void>> authorize(Call& call) {

@@ -69,6 +69,8 @@ Result<void> check_well_formed(const Commit& commit) {
   return {};
 }
 
+std::optional<RecordPtr> Store::peek(const Key&) { return std::nullopt; }
+
 Task<Result<std::vector<Ref>>> Store::append_all(std::vector<Buffer> runs) {
   std::vector<Ref> refs;
   for (Buffer& run : runs) {

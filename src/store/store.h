@@ -167,6 +167,8 @@ class Store {
 
   // The last committed record. Completes without suspending when the record is in memory.
   virtual Task<Result<RecordPtr>> get(const Key& key) = 0;
+  // The same where that is known at once, for whoever asks for many; nothing: get() tells.
+  virtual std::optional<RecordPtr> peek(const Key& key);
 
   // Runs `look` over one snapshot, on a thread that may block. For looks at one object, or a few
   // records: what may be long is scanned (below), or looked at in parts over a Snapshot.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "store/stored.h"
 #include "store/transact.h"
 #include "tree/admission.h"
@@ -29,7 +30,7 @@ Task<Result<void>> take_away(store::Attempt& attempt, const Tree& tree, const Se
 Task<Result<void>> mark(store::Occasion& occasion, SeenEntry& found) {
   if (found.entry->deleting) co_return Result<void>();
   Entry entry = *found.entry;
-  entry.deleting = true;
+  entry.deleting = random_u64() | 1;
   auto marked = store::to_record(entry);
   store::Commit commit;
   commit.expect(found.key, found.record);

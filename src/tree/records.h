@@ -123,7 +123,9 @@ struct Entry {
   object::Metadata metadata;
   // Directories: somebody is about to delete it and has yet to see that it is empty. Whoever puts
   // something into it withdraws the mark in the same commit, which makes the deletion look again.
-  bool deleting = false;
+  // Every mark is another number: else one who has seen the directory before could renew what was
+  // withdrawn.
+  uint64_t deleting = 0;
   // Files:
   content::Content content;  // always sparse
   object::HttpProperties http;

@@ -168,7 +168,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     admissions = std::move(**admitted);
     Entry entry = *ends->source->entry;
     entry.name = ends->to_way.name;
-    entry.deleting = false;
+    entry.deleting = 0;
     retouch(entry);
     touch(entry, occasion.now);
     TreeCommit commit(attempt, tree.space, tree.usage);

@@ -26,7 +26,7 @@ void TreeCommit::enter(const Way& way) {
   commit_.expect(parent.key, parent.record);
   if (!parent.entry->deleting) return;
   Entry kept = *parent.entry;
-  kept.deleting = false;
+  kept.deleting = 0;
   commit_.put(parent.key, store::to_record(kept));
 }
 
@@ -36,7 +36,7 @@ void TreeCommit::guard_whole(const Way& way) {
 
 Task<store::Result<void>> TreeCommit::preserve(const SeenEntry& before, bool content_goes_on) {
   Entry former = *before.entry;
-  former.deleting = false;
+  former.deleting = 0;
   if (content_goes_on) {
     const auto guard = before.guard();
     auto copied =

@@ -78,7 +78,7 @@ std::optional<Query> Query::parse(std::string_view raw) {
   return query;
 }
 
-std::optional<std::string_view> Query::find(std::string_view name) const {
+std::optional<std::string_view> Query::search(std::string_view name) const {
   for (const auto& parameter : parameters_) {
     if (equals_ignoring_case(parameter.name, name)) return parameter.value;
   }

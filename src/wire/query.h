@@ -30,7 +30,10 @@ class Query {
   static std::optional<Query> parse(std::string_view raw);
 
   // The first parameter of that name, ignoring case. Absent and empty differ.
-  std::optional<std::string_view> find(std::string_view name) const;
+  std::optional<std::string_view> find(std::string_view name) const {
+    if (parameters_.empty()) return {};
+    return search(name);
+  }
   std::string_view get(std::string_view name) const {
     return find(name).value_or(std::string_view());
   }
@@ -41,6 +44,8 @@ class Query {
   static constexpr size_t kMaxParameters = 100;
 
  private:
+  std::optional<std::string_view> search(std::string_view name) const;
+
   std::vector<Parameter> parameters_;
 };
 

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import collections
 import dataclasses
+import json
 import multiprocessing
 import pathlib
 import random
@@ -24,6 +25,7 @@ import drives
 import fault_library
 import files
 import leases
+import paths
 import queues
 import smb_client
 import tables
@@ -33,8 +35,10 @@ from client import Connection, Gate
 from explain import explain
 from record import Clock, Operation, Recorder, Unexpected
 
-KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files, tags, drives)}
+KINDS = {kind.NAME: kind for kind in (blobs, leases, tables, queues, files, tags, drives, paths)}
 SERVICES = ("Blob", "Queue", "Table", "File")
+LAKE = "lake"  # The account with directories, which the service "Lake" is the Blob service of.
+OWN_SERVER = ("Drive", "Lake")  # What only a server that is started here has.
 PROCESSES = 4
 CLIENTS = 6
 STEPS = 25  # Of each client in a round. More make the search long, not better.
@@ -101,6 +105,8 @@ def connect(settings, service):
     if service == "Drive":
         return smb_client.Ends(connect(settings, "File"), smb_client.SmbConnection(
             "127.0.0.1", settings.smb_port, harness.ACCOUNT, harness.KEY, settings.place))
+    if service == "Lake":
+        return Connection.to(settings.urls["Blob"], LAKE, harness.KEY, gate=Gate(now=settings.clock.date_s))
     return Connection.to(settings.urls[service], harness.ACCOUNT, harness.KEY, table=service == "Table",
                          gate=Gate(now=settings.clock.date_s))
 
@@ -148,7 +154,10 @@ async def prepare(settings):
              "body": f'{{"TableName": "{settings.place}"}}'.encode()}
     for service, method, path, more in (("Blob", "PUT", f"/{settings.place}", {"query": {"restype": "container"}}),
                                         ("Table", "POST", "/Tables", table),
-                                        ("File", "PUT", f"/{settings.place}", {"query": {"restype": "share"}})):
+                                        ("File", "PUT", f"/{settings.place}", {"query": {"restype": "share"}}),
+                                        ("Lake", "PUT", f"/{settings.place}", {"query": {"resource": "filesystem"}})):
+        if service in OWN_SERVER and settings.smb_port is None:
+            continue
         connection = connect(settings, service)
         await connection.request(method, path, **more)
         connection.close()
@@ -204,8 +213,11 @@ def hurry(scratch):
     return clock, control.environment
 
 
-def start_server(arguments, environment):
-    flags = ["--inMemoryPersistence"] if arguments.memory else []
+def start_server(arguments, environment, scratch):
+    accounts = [{"name": harness.ACCOUNT, "keys": [harness.KEY]},
+                {"name": LAKE, "keys": [harness.KEY], "settings": {"hierarchicalNamespace": True}}]
+    (scratch / "config.json").write_text(json.dumps({"accounts": accounts}))
+    flags = ["--config", str(scratch / "config.json"), *(["--inMemoryPersistence"] if arguments.memory else [])]
     if not arguments.planted:
         return harness.Server(*flags, env=environment)
     return harness.Server(*flags, binary=f"{harness.BINARY}_planted", env={**environment, "KYANITE_PLANT": arguments.planted})
@@ -215,11 +227,11 @@ def run_with_server(arguments, seed):
     kinds = arguments.only or list(KINDS)
     place = f"history{time.time_ns()}"
     if arguments.at:
-        kinds = [kind for kind in kinds if KINDS[kind].SERVICE != "Drive"]
+        kinds = [kind for kind in kinds if KINDS[kind].SERVICE not in OWN_SERVER]
         return run(Settings(dict(zip(SERVICES, arguments.at)), None, place, Clock(), seed, kinds, HANG_UPS), arguments.minutes * 60)
     with tempfile.TemporaryDirectory() as scratch:
         clock, environment = hurry(pathlib.Path(scratch))
-        server = start_server(arguments, environment)
+        server = start_server(arguments, environment, pathlib.Path(scratch))
         try:
             urls = {service: server.url(service) for service in SERVICES}
             port = smb_client.port_of(server)

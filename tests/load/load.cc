@@ -8,13 +8,14 @@
 // others, and latencies count from when a request was due, so that a server that stalls is charged
 // for all that it kept waiting.
 //
-//   --get PATH                    repeats one request
+//   --get PATH, --head PATH       repeats one request
 //   --get-each PREFIX --among N   any of N blobs (--put), files (--files) or entities (--upsert)
 //   --put PREFIX --size BYTES     block blobs of their own names, PREFIX/0123456789abcdef
 //   --range DIRECTORY --size B    ranges somewhere in the files DIRECTORY/0, /1 ..., which exist
 //   --messages PATH --size BYTES  puts messages on the queue QUEUE/messages
 //   --consume PATH                takes a message and deletes it, which counts as one
 //   --files DIRECTORY             creates empty files of their own names, DIRECTORY/012...
+//   --uploads PREFIX --size BYTES files of their own names: made, appended to and flushed, as one
 //   --insert TABLE --size BYTES   inserts entities of their own keys
 //   --upsert TABLE --size BYTES   transactions of a hundred entities in a partition of their own
 //   --create TABLES --name NAME   creates a table
@@ -103,7 +104,8 @@ class Connection {
   }
 
   bool on_event(uint32_t events) {
-    if (idle_) return true;  // If the server has gone, sending will tell.
+    // If the server has gone, sending will tell. There may be more connections than requests.
+    if (idle_ || request_ == nullptr) return true;
     if ((events & EPOLLOUT) != 0 && sent_ < request_->size() && !send_some()) return false;
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) return receive_some();
     return true;
@@ -172,7 +174,7 @@ class Connection {
     chunked_ = is_chunked(head);
     chunks_ = {};
     reply_.clear();
-    body_left_ = chunked_ ? 0 : content_length(head);
+    body_left_ = chunked_ || request_->is_head() ? 0 : content_length(head);
     return take_body(std::string_view(head_).substr(end + 4));
   }
 

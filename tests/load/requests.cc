@@ -56,6 +56,15 @@ Shape create_file(const Options& options, uint64_t number) {
           {{"x-ms-content-length", "0"}, {"x-ms-type", "file"}}};
 }
 
+// What makes a file of Data Lake: it is made, appended to and flushed.
+constexpr size_t kUploadSteps = 3;
+Shape upload_step(const Options& options, uint64_t number, size_t step) {
+  const std::string path = options.path + "/" + hex_name(number);
+  if (step == 0) return {"PUT", path, "resource=file"};
+  if (step == 1) return {"PATCH", path, "action=append&position=0", {}, options.size};
+  return {"PATCH", path, "action=flush&position=" + std::to_string(options.size)};
+}
+
 std::string row_key(uint64_t number) {
   char row[24];
   std::snprintf(row, sizeof row, "%04llu",
@@ -111,6 +120,29 @@ class Distinct final : public Script {
 
  private:
   Pool& pool_;
+};
+
+// Likewise, so many that belong together.
+class Steps final : public Script {
+ public:
+  Steps(Pool& pool, size_t count) : pool_(pool), count_(count) {}
+  const Request* next(std::string_view) override {
+    if (step_ == 0) {
+      if (pool_.next >= pool_.requests.size()) return nullptr;
+      first_ = pool_.next;
+      pool_.next += count_;
+    }
+    const Request* request = &pool_.requests[first_ + step_];
+    step_ = (step_ + 1) % count_;
+    return request;
+  }
+  bool completes() const override { return step_ == 0; }
+
+ private:
+  Pool& pool_;
+  const size_t count_;
+  size_t first_ = 0;
+  size_t step_ = 0;
 };
 
 // What follows `before` up to `after` in a document.
@@ -206,9 +238,11 @@ class Transactions final : public Script {
 
 std::optional<Kind> parse_kind(std::string_view name) {
   if (name == "--get") return Kind::kGet;
+  if (name == "--head") return Kind::kHead;
   if (name == "--get-each") return Kind::kGetEach;
   if (name == "--put") return Kind::kPut;
   if (name == "--files") return Kind::kFiles;
+  if (name == "--uploads") return Kind::kUploads;
   if (name == "--range") return Kind::kRange;
   if (name == "--messages") return Kind::kMessages;
   if (name == "--consume") return Kind::kConsume;
@@ -290,6 +324,10 @@ struct Scripts::Shared {
     for (uint64_t i = options.first_name; i < options.first_name + count; ++i)
       pool.requests.push_back(make(i));
   }
+  void make_body() {
+    body.resize(options.size);
+    for (size_t i = 0; i < options.size; ++i) body[i] = static_cast<char>(scatter(i));
+  }
   // As many as a run may need.
   uint64_t names() const {
     const auto most = static_cast<uint64_t>(options.seconds * kNamesPerSecond);
@@ -302,11 +340,13 @@ Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
   shared.options = options;
   shared.next_name = options.first_name;
   switch (*options.kind) {
-    case Kind::kGet: {
+    case Kind::kGet:
+    case Kind::kHead: {
       const size_t mark = options.path.find('?');
       const auto query = mark == std::string::npos ? "" : options.path.substr(mark + 1);
+      const std::string_view method = options.kind == Kind::kHead ? "HEAD" : "GET";
       shared.repeated.head =
-          make_head(options, {"GET", options.path.substr(0, mark), query}, shared.date);
+          make_head(options, {method, options.path.substr(0, mark), query}, shared.date);
       break;
     }
     case Kind::kMessages: {
@@ -324,8 +364,7 @@ Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
     }
     case Kind::kPut:
     case Kind::kRange: {
-      shared.body.resize(options.size);
-      for (size_t i = 0; i < options.size; ++i) shared.body[i] = static_cast<char>(scatter(i));
+      shared.make_body();
       const auto shape = options.kind == Kind::kRange ? put_range : put_blob;
       shared.fill(shared.names(), [&](uint64_t i) {
         return Request{make_head(options, shape(options, i), shared.date), shared.body};
@@ -337,6 +376,18 @@ Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
         return Request{make_head(options, create_file(options, i), shared.date), {}};
       });
       break;
+    case Kind::kUploads: {
+      shared.make_body();
+      auto& all = shared.pool.requests;
+      for (uint64_t i = 0; i < shared.names() / kUploadSteps; ++i) {
+        for (size_t step = 0; step < kUploadSteps; ++step) {
+          const Shape shape = upload_step(options, options.first_name + i, step);
+          const std::string_view body = shape.length > 0 ? shared.body : std::string_view();
+          all.push_back({make_head(options, shape, shared.date), body});
+        }
+      }
+      break;
+    }
     case Kind::kInsert:
       shared.fill(shared.names(),
                   [&](uint64_t i) { return insert_entity(options, i, shared.date); });
@@ -359,6 +410,7 @@ std::unique_ptr<Script> Scripts::make() {
   auto& shared = *shared_;
   switch (*shared.options.kind) {
     case Kind::kGet:
+    case Kind::kHead:
     case Kind::kMessages:
     case Kind::kCreate:
       return std::make_unique<Repeat>(shared.repeated);
@@ -368,6 +420,8 @@ std::unique_ptr<Script> Scripts::make() {
     case Kind::kRange:
     case Kind::kInsert:
       return std::make_unique<Distinct>(shared.pool);
+    case Kind::kUploads:
+      return std::make_unique<Steps>(shared.pool, kUploadSteps);
     case Kind::kConsume:
       return std::make_unique<Consume>(shared.options, shared.date);
     case Kind::kUpsert:

@@ -15,9 +15,11 @@ namespace kyanite::load {
 
 enum class Kind {
   kGet,
+  kHead,
   kGetEach,
   kPut,
   kFiles,
+  kUploads,
   kRange,
   kMessages,
   kConsume,
@@ -54,6 +56,7 @@ struct Request {
   std::string_view body;
 
   size_t size() const { return head.size() + body.size(); }
+  bool is_head() const { return head.starts_with("HEAD "); }  // The reply has no body.
   // What is left to send after the first `sent` bytes; returns how many of the parts are used.
   int rest(size_t sent, iovec (&parts)[2]) const;
 };

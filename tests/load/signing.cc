@@ -127,7 +127,7 @@ std::string make_head(const Options& options, const Shape& shape, const std::str
   if (options.table) head.append("DataServiceVersion: 3.0;NetFx\r\n");
   if (!shape.content_type.empty())
     head.append("Content-Type: ").append(shape.content_type).append("\r\n");
-  if (shape.method == "PUT" || shape.method == "POST")
+  if (shape.method == "PUT" || shape.method == "POST" || shape.method == "PATCH")
     head.append("Content-Length: ").append(std::to_string(shape.length)).append("\r\n");
   if (!options.account.empty()) {
     head.append("Authorization: SharedKey ").append(options.account).append(":");

@@ -98,6 +98,10 @@ class Connection:
         where = urllib.parse.urlsplit(url)
         return cls(where.hostname, where.port, account, key, **more)
 
+    def another(self):
+        """One more to the same server, for the same account and through the same gate."""
+        return Connection(self._host, self._port, self._account, base64.b64encode(self._key), self._table, self.gate)
+
     async def request(self, method, path, query=None, headers=None, body=b""):
         """`path` is below the account: /container/blob. `body` may be a function that makes it when it is time to send it."""
         if self.gate.closed:
@@ -155,7 +159,7 @@ class Connection:
             "if-match", "if-none-match", "if-unmodified-since", "range")]
         standard[2] = str(len(body)) if body else ""
         own = [f"{name}:{fields[name]}" for name in sorted(fields) if name.startswith("x-ms-")]
-        parameters = [f"{name}:{query[name]}" for name in sorted(query)]
+        parameters = sorted(f"{name.lower()}:{value}" for name, value in query.items())
         return "\n".join([method, *standard, *own, f"/{self._account}{path}", *parameters])
 
     def _table_text(self, method, path, query, fields, body):

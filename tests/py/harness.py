@@ -119,11 +119,14 @@ class AzTestCase(ServerTestCase):
         cls.addClassCleanup(directory.cleanup)
         cls.directory = pathlib.Path(directory.name)
 
+    def connection_string(self):
+        return self.server.connection_string
+
     def az(self, *arguments, fails=False):
         """What the command prints; with `fails`, what it complains of."""
         environment = dict(os.environ, AZURE_CONFIG_DIR=str(self.directory / "config"),
                            AZURE_CORE_COLLECT_TELEMETRY="false",
-                           AZURE_STORAGE_CONNECTION_STRING=self.server.connection_string)
+                           AZURE_STORAGE_CONNECTION_STRING=self.connection_string())
         done = subprocess.run(["az", "storage", *map(str, arguments), "--output", "json"], capture_output=True, text=True,
                               env=environment, timeout=300)
         if fails:

@@ -599,7 +599,8 @@ class Runs(unittest.TestCase):
                   ("stale", "blob"), ("stale", "partition"), ("snapshot", "partition"), ("lease", "lease"),
                   ("receipt", "message"), ("visibility", "message"), ("guard", "file"), ("torn", "file"), ("stale", "file"),
                   ("snapshot", "file"), ("lease", "file"), ("guard", "tags"), ("stale", "tags"),
-                  ("sharing", "drive"), ("beside", "drive"), ("ranges", "drive"), ("lease", "drive"), ("torn", "drive"))
+                  ("sharing", "drive"), ("beside", "drive"), ("ranges", "drive"), ("lease", "drive"), ("torn", "drive"),
+                  ("guard", "path"), ("torn", "path"), ("stale", "path"), ("snapshot", "path"), ("astray", "path"))
         self.assert_found(*faults)
 
     @unittest.skipUnless(fault_library.LIBRARY.exists(), "without the fault library no lease runs out within a history")

@@ -89,7 +89,8 @@ class PythonLakeTest(harness.ServerTestCase):
     def test_deleting_directories(self):
         self.upload("d/e/f")
         directory = self.files.get_directory_client("d")
-        self.refused(409, "DirectoryNotEmpty", self.blobs.delete_blob, "d")
+        self.refused(409, "DirectoryIsNotEmpty", self.blobs.delete_blob, "d")
+        self.refused(400, "OperationNotSupportedOnDirectory", self.blobs.delete_blob, "d", delete_snapshots="include")
         directory.delete_directory()
         self.assertEqual(self.paths(recursive=True), [])
         self.refused(404, "PathNotFound", directory.delete_directory)

@@ -9,10 +9,11 @@ from azure.storage.blob import BlobServiceClient
 
 import harness
 
-MANY = 10_000
 
 
 class RcloneTest(harness.ServerTestCase):
+    many = 10_000
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="kyanite-rclone-")
         self.addCleanup(directory.cleanup)
@@ -66,13 +67,13 @@ class RcloneTest(harness.ServerTestCase):
 
     def test_a_second_sync_moves_nothing(self):
         tree = self.directory / "many"
-        for i in range(MANY):
+        for i in range(self.many):
             path = tree / f"dir {i % 7}" / f"file-{i}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"file {i}\n" * (i % 50))
         self.rclone("sync", tree, "ky:many")
         before = self.etags("many")
-        self.assertEqual(len(before), MANY)
+        self.assertEqual(len(before), self.many)
         self.rclone("check", tree, "ky:many")
         self.rclone("sync", tree, "ky:many")
         self.assertEqual(self.etags("many"), before)
@@ -104,3 +105,18 @@ class RcloneTest(harness.ServerTestCase):
         self.assertEqual(self.rclone("lsf", "-R", "--files-only", "ky:removed").split(), ["empty"])
         self.rclone("purge", "ky:removed")
         self.assertNotIn("removed/", self.rclone("lsf", "ky:").split("\n"))
+
+
+class LakeRcloneTest(RcloneTest):
+    """The same on an account with directories, which are blobs to it."""
+
+    flags = ("--setting", "hierarchicalNamespace=true")
+    many = 1_000
+
+    def etags(self, container):
+        return {name: etag for name, etag in super().etags(container).items() if not name.startswith("dir ") or "/" in name}
+
+    def test_directories_are_seen(self):
+        tree = self.make_tree()
+        self.rclone("copy", tree, "ky:seen")
+        self.assertEqual(sorted(self.rclone("lsf", "-R", "--dirs-only", "ky:seen").split()), ["sub/", "sub/deeper/"])

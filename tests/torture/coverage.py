@@ -8,8 +8,8 @@ import urllib.request
 import harness
 
 SERVICES = ("blob", "queue", "table", "file")
-# Not those of Data Lake Storage, which has rows only to be refused by name.
-ROW = re.compile(r'\{\s*"(?!Data Lake: )[^"]+",\s*"([^"]+)",\s*"(PUT|POST|DELETE|PATCH|MERGE)",')
+FOLDERS = {"datalake": "blob", **{service: service for service in SERVICES}}  # Of operation tables: as which service they are counted.
+ROW = re.compile(r'\{\s*"[^"]+",\s*"([^"]+)",\s*"(PUT|POST|DELETE|PATCH|MERGE)",')
 COUNT = re.compile(r'^kyanite_requests_total\{service="(\w+)",operation="([^"]+)",status="2xx"\}', re.MULTILINE)
 SMB_COUNT = re.compile(r'^kyanite_smb_requests_total\{command="(\w+)",outcome="done"\} [1-9]', re.MULTILINE)
 SMB_WRITES = ("CREATE", "CLOSE", "FLUSH", "WRITE", "IOCTL", "SET_INFO")
@@ -31,8 +31,8 @@ LEFT_OUT = {
 
 def writes():
     """Every operation that may write, by service and name."""
-    return {("smb", command) for command in SMB_WRITES} | {(service, name) for service in SERVICES
-            for name, _ in ROW.findall((harness.ROOT / "src" / service / "operations.cc").read_text())}
+    return {("smb", command) for command in SMB_WRITES} | {(service, name) for folder, service in FOLDERS.items()
+            for name, _ in ROW.findall((harness.ROOT / "src" / folder / "operations.cc").read_text())}
 
 
 class Coverage:

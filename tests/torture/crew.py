@@ -10,12 +10,14 @@ import files
 import formers
 import harness
 import increments
+import lakes
 from file_marks import FileMarks
 from model import Blob
 from owner import expect
 from queues import QueueClient
 from service_properties import ServiceProperties
 from shared import Counter, Log
+from storms import Published, Storm
 from tables import TableClient
 from workload import CONTAINER, KINDS
 
@@ -23,11 +25,12 @@ CLIENTS = 32
 BLOBS_EACH = 6
 DRIVES = 12
 SERVICES = ("Blob", "Queue", "Table", "File")  # "Drive" besides is the File service over SMB and REST at once.
-PLAIN, VERSIONED, KEPT = harness.ACCOUNT, "versioned", "kept"
+PLAIN, VERSIONED, KEPT, LAKE = harness.ACCOUNT, "versioned", "kept", "lake"
 SETTINGS = {
     PLAIN: {"blobImmutability": True, "containerRetentionDays": 7, "shareRetentionDays": 7},
     VERSIONED: {"blobVersioning": True},
     KEPT: {},
+    LAKE: {"hierarchicalNamespace": True},
 }
 
 Member = collections.namedtuple("Member", "service account client")
@@ -48,6 +51,7 @@ class Crew:
         self.source = fetched.SlowSource()
         self.files = [files.FileClient(number, report) for number in range(6)]
         self.shuffle = files.Shuffle(report)
+        self.storm = Storm(report)
         self.members = [
             *self._several(4, "Blob", PLAIN, lambda n: boxes.Container(f"box{n}", report)),
             *self._several(4, "File", PLAIN, lambda n: boxes.Share(f"box{n}", report)),
@@ -62,6 +66,9 @@ class Crew:
             *self._several(6, "Table", PLAIN, lambda n: TableClient(n, report)),
             *self._several(6, "Queue", PLAIN, lambda n: QueueClient(n, report)),
             *(Member("File", PLAIN, client) for client in self.files),
+            *self._several(8, "Blob", LAKE, lambda n: lakes.LakeClient(n, report)),
+            *self._several(2, "Blob", LAKE, lambda n: lakes.FileSystem(f"system{n}", report)),
+            *self._several(2, "Blob", LAKE, lambda n: Published(f"published{n}", report)),
             *self._several(DRIVES, "Drive", PLAIN, lambda n: drives.DriveClient(n, report, self.promises)),
             *(Member(service, PLAIN, ServiceProperties(f"properties of {service}", report)) for service in SERVICES),
         ]
@@ -84,6 +91,8 @@ class Crew:
         await self.log.create(connection)
         for account in (VERSIONED, KEPT):
             await formers.create_container(connect("Blob", account))
+        await lakes.create_file_systems(connect("Blob", LAKE))
+        await self.storm.create(connect("Blob", LAKE))
         await TableClient.create_table(connect("Table", PLAIN))
         await files.create_share(connect("File", PLAIN))
         await self.shuffle.create(connect("File", PLAIN))

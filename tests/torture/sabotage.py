@@ -5,8 +5,11 @@ import collections
 import pathlib
 
 import files
+import lakes
 import smb_client
+from crew import LAKE
 from owner import Owner, expect
+from storms import PASTURES
 
 CYCLES = 2
 MOST_TRIES = 5  # A kill may come when everything was flushed.
@@ -19,8 +22,8 @@ async def self_test(run):
         problems += await run.cycle()
     if problems:
         return problems
-    for damage in (forget_a_write, swap_two_blobs, swap_states_of_owners, lose_a_file, move_a_shuffled_file, tear_a_hole,
-                   promise_every_write, flip_a_byte, cut_the_log):
+    for damage in (forget_a_write, swap_two_blobs, swap_states_of_owners, lose_a_file, move_a_shuffled_file, halve_a_tree,
+                   copy_a_tree, tear_a_hole, promise_every_write, flip_a_byte, cut_the_log):
         noticed = await damage(run)
         print(f"   {damage.__name__}: {noticed[0][:150] if noticed else 'NOT NOTICED'}", flush=True)
         if not noticed:
@@ -94,6 +97,38 @@ async def move_a_shuffled_file(run):
     await move(f"{directory}/{name}", "elsewhere")
     noticed = await run.verify()
     await move("elsewhere", f"{directory}/{name}")
+    return noticed
+
+
+async def herd_of(connection):
+    """Where the tree of the storm is."""
+    for place in PASTURES:
+        if (await connection.request("HEAD", f"/{place}")).status == 200:
+            return place
+    raise RuntimeError("the tree of the storm is nowhere")
+
+
+async def halve_a_tree(run):
+    """A part of a renamed tree is left behind."""
+    connection = run.connect("Blob", LAKE)
+    part = f"{await herd_of(connection)}/b/c"
+    behind = f"{lakes.FILE_SYSTEMS[0]}/left"
+    await expect(connection, 201, "PUT", f"/{behind}", {"mode": "legacy"}, lakes.rename_headers(part))
+    noticed = await run.verify()
+    await expect(connection, 201, "PUT", f"/{part}", {"mode": "legacy"}, lakes.rename_headers(behind))
+    connection.close()
+    return noticed
+
+
+async def copy_a_tree(run):
+    """A renamed tree is in two places."""
+    connection = run.connect("Blob", LAKE)
+    herd = await herd_of(connection)
+    other = next(place for place in PASTURES if place != herd)
+    await expect(connection, 201, "PUT", f"/{other}", {"resource": "directory"})
+    noticed = await run.verify()
+    await expect(connection, 200, "DELETE", f"/{other}", {"recursive": "true"})
+    connection.close()
     return noticed
 
 

@@ -16,7 +16,7 @@ import harness
 import smb_client
 from client import Connection, Disconnected, Gate
 from coverage import Coverage
-from crew import PLAIN, Crew, configuration
+from crew import LAKE, PLAIN, Crew, configuration
 from owner import Wrong
 from verify import Finder, verify
 from workload import Client
@@ -138,6 +138,8 @@ class Run:
             load.add(client.run(self.connect(service, account, gate), self.seeded(service, number)))
         for number in range(SHUFFLERS):
             load.add(self.crew.shuffle.run(self.connect("File", gate=gate), self.seeded("shuffle", number)))
+        for work in self.crew.storm.tasks(lambda: self.connect("Blob", LAKE, gate), self.seeded):
+            load.add(work)
         for _ in range(FINDERS):
             load.add(Finder.run(self.connect(gate=gate)))
         for _ in range(SHARERS):
@@ -193,7 +195,7 @@ class Run:
 
     async def verify(self):
         problems = await verify(self.connect, self.crew.blobs, [self.crew.counter, self.crew.log])
-        checks = [*self.crew.members, ("File", PLAIN, self.crew.shuffle), ("File", PLAIN, files.WholeShare())]
+        checks = [*self.crew.members, ("File", PLAIN, self.crew.shuffle), ("Blob", LAKE, self.crew.storm), ("File", PLAIN, files.WholeShare())]
         connections = {}
         for service, account, thing in checks:
             if (service, account) not in connections:

@@ -25,6 +25,7 @@ constexpr std::string_view kFaults[] = {
     "visibility",  // messages.cc: a message that was taken stays visible
     "sharing",     // share_mode.cc: opens stand beside each other, whatever they share
     "beside",      // share_mode.cc: REST goes on beside any open
+    "astray",      // hierarchy.cc: what was read at the end of a path may have been elsewhere
     "ranges",      // range_locks.cc: ranges are locked that others have locked
 };
 

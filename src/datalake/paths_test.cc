@@ -1,0 +1,109 @@
+// What both APIs say of files and directories.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "datalake/test_support.h"
+
+namespace kyanite::datalake {
+namespace {
+
+using Request = TestLake::Request;
+
+TEST(LakePaths, WhatTheBlobApiRefusesOfDirectories) {
+  const struct {
+    Request request;
+    const char* outcome;
+  } cases[] = {
+      {{"DELETE", "lake/full"}, "409 DirectoryIsNotEmpty"},
+      {{"DELETE", "lake/full", "", {{"x-ms-delete-snapshots", "include"}}},
+       "400 OperationNotSupportedOnDirectory"},
+      {{"DELETE", "lake/full", "", {{"x-ms-delete-snapshots", "only"}}},
+       "400 OperationNotSupportedOnDirectory"},
+      {{"PUT", "lake/full", "comp=snapshot"}, "400 OperationNotSupportedOnDirectory"},
+      {TestLake::put("lake/full", "content"), "409 ResourceTypeMismatch"},
+      {TestLake::remove("lake/full", false), "409 DirectoryNotEmpty"},
+      {{"DELETE", "lake/empty"}, "202"},
+  };
+  TestLake lake;
+  ASSERT_EQ(lake.send(TestLake::put("lake/full/f", "content")).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::make_directory("lake/empty")).outcome(), "201");
+  for (const auto& given : cases) {
+    EXPECT_EQ(lake.send(given.request).outcome(), given.outcome)
+        << given.request.method << " " << given.request.path << " " << given.request.query;
+  }
+}
+
+// Without directories a file moves within its container.
+TEST(LakePaths, AFileIsRenamedInAFlatContainer) {
+  TestLake lake;
+  lake.around.context.settings = service::SettingsTable(service::AccountSettings());
+  for (const char* name : {"flat", "other"})
+    ASSERT_EQ(lake.send({"PUT", name, "restype=container"}).outcome(), "201");
+  const std::string content(100'000, 'x');
+  ASSERT_EQ(lake.send(TestLake::put("flat/d/f", content)).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::put("flat/taken", "other content")).outcome(), "201");
+  ASSERT_EQ(lake.send({"PUT", "flat/taken", "comp=snapshot"}).outcome(), "201");
+  ASSERT_EQ(lake.send({"PUT", "flat/folder", "resource=directory"}).outcome(), "201");
+  const auto etag = lake.send({"HEAD", "flat/d/f"}).header("ETag");
+  const struct {
+    Request request;
+    const char* outcome;
+  } cases[] = {
+      {TestLake::rename("flat/none", "flat/x"), "404 SourcePathNotFound"},
+      {TestLake::rename("flat/d/f", "flat/d/f"), "409 InvalidRenameSourcePath"},
+      {TestLake::rename("flat/d/f", "other/f"), "501 NotImplemented"},
+      {TestLake::rename("flat/folder", "flat/x"), "501 NotImplemented"},
+      {TestLake::rename("flat/taken", "flat/x"), "409 SnapshotsPresent"},
+      {{"PUT",
+        "flat/taken",
+        "mode=legacy",
+        {{"x-ms-rename-source", "/flat/d/f"}, {"If-None-Match", "*"}}},
+       "409 BlobAlreadyExists"},
+      {{"PUT",
+        "flat/taken",
+        "mode=legacy",
+        {{"x-ms-rename-source", "/flat/d/f"}, {"x-ms-source-if-match", "\"0x1\""}}},
+       "412 SourceConditionNotMet"},
+      {TestLake::rename("flat/d/f", "flat/taken"), "201"},
+  };
+  for (const auto& given : cases)
+    EXPECT_EQ(lake.send(given.request).outcome(), given.outcome) << given.request.path;
+  EXPECT_EQ(lake.send({"HEAD", "flat/d/f"}).outcome(), "404 BlobNotFound");
+  const auto moved = lake.send({"GET", "flat/taken"});
+  EXPECT_EQ(moved.body, content);
+  EXPECT_EQ(moved.header("ETag"), etag);
+}
+
+// An expired file that nobody has cleared away yet is no predecessor.
+TEST(LakePaths, WhatComesInThePlaceOfAnExpiredFileIsAnother) {
+  const Request ways[] = {TestLake::put("lake/f", "new"), TestLake::make_file("lake/f"),
+                          TestLake::rename("lake/other", "lake/f")};
+  for (const Request& replace : ways) {
+    TestLake lake;
+    ASSERT_EQ(lake.send(TestLake::put("lake/f", std::string(100'000, 'x'))).outcome(), "201");
+    ASSERT_EQ(lake.send({"PUT", "lake/f", "comp=snapshot"}).outcome(), "201");
+    ASSERT_EQ(
+        lake.send(
+                {"PATCH", "lake/f", "action=setAccessControl", {{"x-ms-permissions", "rwxrwxrwx"}}})
+            .outcome(),
+        "200");
+    const Request expire{"PUT",
+                         "lake/f",
+                         "comp=expiry",
+                         {{"x-ms-expiry-option", "RelativeToNow"}, {"x-ms-expiry-time", "1000"}}};
+    ASSERT_EQ(lake.send(expire).outcome(), "200");
+    ASSERT_EQ(lake.send(TestLake::make_file("lake/other")).outcome(), "201");
+    lake.around.clock.advance_seconds(2);
+    ASSERT_EQ(lake.send({"HEAD", "lake/f"}).outcome(), "404 BlobNotFound");
+    ASSERT_EQ(lake.send(replace).outcome(), "201");
+    const auto listed = lake.send({"GET", "lake", "restype=container&comp=list&include=snapshots"});
+    EXPECT_EQ(listed.body.find("<Snapshot>"), std::string::npos) << listed.body;
+    const auto access = lake.send({"HEAD", "lake/f", "action=getAccessControl"});
+    EXPECT_EQ(access.header("x-ms-permissions"), "rw-r-----");
+    EXPECT_EQ(lake.out_of_reach(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::datalake
