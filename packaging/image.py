@@ -17,6 +17,7 @@ import time
 USER = 10001  # Not root, and nobody's on the machine.
 LOADERS = {"amd64": ("x86_64-linux-gnu", "lib64/ld-linux-x86-64.so.2", "ld-linux-x86-64.so.2"),
            "arm64": ("aarch64-linux-gnu", "lib/ld-linux-aarch64.so.1", "ld-linux-aarch64.so.1")}
+PACKAGES = ["libc6", "busybox-static", "netcat-traditional", "ca-certificates"]
 LIBRARIES = ["libc.so.6", "libm.so.6"]
 NAMES = ["azurite", "azurite-blob", "azurite-queue", "azurite-table"]
 APPLETS = ["sh", "cat", "echo", "ls", "wget", "sleep", "test", "env", "id", "ps", "kill", "true", "false"]
@@ -26,18 +27,16 @@ ENVIRONMENT += [f"KYANITE_{service}_HOST=0.0.0.0" for service in ("BLOB", "QUEUE
 SECOND = 1_000_000_000
 
 
-def unpacked(package, architecture, cache):
-    """The files of a Debian package, fetched once."""
-    folder = cache / architecture / package
-    if folder.exists():
-        return folder
-    work = cache / architecture / "fetch"
-    work.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "--quiet", "download", f"{package}:{architecture}"], check=True, cwd=work)
-    [archive] = work.glob(f"{package}_*_*.deb")
-    subprocess.run(["dpkg-deb", "-x", archive, folder], check=True)
-    archive.unlink()
-    return folder
+def unpacked(architecture, cache):
+    """The files of Debian packages by their names, fetched once."""
+    folder = cache / architecture
+    if not (folder / "complete").exists():
+        subprocess.run([pathlib.Path(__file__).parent / "fetch", architecture, folder, *PACKAGES], check=True)
+        for name in PACKAGES:
+            [archive] = folder.glob(f"{name}_*.deb")
+            subprocess.run(["dpkg-deb", "-x", archive, folder / name], check=True)
+        (folder / "complete").touch()
+    return {name: folder / name for name in PACKAGES}
 
 
 class Layer:
@@ -73,29 +72,26 @@ def certificates(folder):
 
 def files(program, architecture, cache):
     layer = Layer()
-    libc = unpacked("libc6", architecture, cache)
+    debian = unpacked(architecture, cache)
     triplet, loader, loader_file = LOADERS[architecture]
     for library in LIBRARIES + [loader_file]:
-        layer.add(f"lib/{triplet}/{library}", (libc / "lib" / triplet / library).resolve().read_bytes(), 0o755)
+        layer.add(f"lib/{triplet}/{library}", (debian["libc6"] / "lib" / triplet / library).resolve().read_bytes(), 0o755)
     layer.add(loader, link=f"/lib/{triplet}/{loader_file}")
     layer.add("usr/bin/kyanite", program.read_bytes(), 0o755)
     for name in NAMES:
         layer.add(f"usr/bin/{name}", link="kyanite")
-    layer.add("bin/busybox", (unpacked("busybox-static", architecture, cache) / "bin" / "busybox").read_bytes(), 0o755)
+    layer.add("bin/busybox", (debian["busybox-static"] / "bin" / "busybox").read_bytes(), 0o755)
     for name in APPLETS:
         layer.add(f"bin/{name}", link="busybox")
     # That of busybox in Debian has no -z, which is how people ask whether a port is open.
-    netcat = unpacked("netcat-traditional", architecture, cache)
-    layer.add("bin/nc", (netcat / "bin" / "nc.traditional").read_bytes(), 0o755)
-    # The roots are the same for every architecture.
-    layer.add("etc/ssl/certs/ca-certificates.crt", certificates(unpacked("ca-certificates", "all", cache)))
+    layer.add("bin/nc", (debian["netcat-traditional"] / "bin" / "nc.traditional").read_bytes(), 0o755)
+    layer.add("etc/ssl/certs/ca-certificates.crt", certificates(debian["ca-certificates"]))
     layer.add("usr/lib/ssl/cert.pem", link="/etc/ssl/certs/ca-certificates.crt")
     layer.add("etc/passwd", b"root:x:0:0:root:/:/bin/sh\nkyanite:x:%d:%d:Kyanite:/data:/bin/sh\n" % (USER, USER))
     layer.add("etc/group", b"root:x:0:\nkyanite:x:%d:\n" % USER)
     layer.add("etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files dns\n")
-    for package in ("libc6", "busybox-static", "netcat-traditional", "ca-certificates"):
-        where = unpacked(package, "all" if package == "ca-certificates" else architecture, cache)
-        layer.add(f"usr/share/doc/{package}/copyright", (where / "usr" / "share" / "doc" / package / "copyright").read_bytes())
+    for name, folder in debian.items():
+        layer.add(f"usr/share/doc/{name}/copyright", (folder / "usr" / "share" / "doc" / name / "copyright").read_bytes())
     layer.add("data", folder=True, mode=0o700, owner=USER)
     layer.add("tmp", folder=True, mode=0o1777)
     return layer

@@ -98,7 +98,9 @@ def make_tar(build):
 def make_deb(build):
     folder = build.work / "deb" / "kyanite"
     shutil.copytree(HERE / "debian", folder / "debian")
-    shutil.copy(build.folder / "kyanite", folder)
+    # With Debian's libraries where the machine has them; another architecture's is the one binary.
+    shared = build.folder / "kyanite"
+    shutil.copy(shared if shared.exists() else build.folder / "kyanite_one", folder / "kyanite")
     shutil.copy(HERE / "kyanite.json", folder)
     shutil.copytree(build.pages, folder / "pages")
     (folder / "bash").mkdir()

@@ -33,7 +33,7 @@ def check_format():
 
 def check_scripts():
     complaints = []
-    for script in [ROOT / "dev", ROOT / ".ci" / "run", ROOT / "packaging" / "archives", ROOT / "packaging" / "cross", *ROOT.glob("tests/**/*.sh")]:
+    for script in [ROOT / "dev", ROOT / ".ci" / "run", *(ROOT / "packaging" / name for name in ("archives", "cross", "fetch")), *ROOT.glob("tests/**/*.sh")]:
         if "node_modules" in script.parts:
             continue
         done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)

@@ -16,6 +16,14 @@ MOST_EXPOSURE = 1.5
 BASE = ROOT / "build" / "package-tests" / "bookworm"
 
 
+def calls_of(name):
+    """The system calls of a set of systemd's, or a call itself."""
+    if not name.startswith("@"):
+        return {name}
+    lines = [line.strip() for line in run("systemd-analyze", "syscall-filter", name).splitlines()]
+    return set().union(*(calls_of(line) for line in lines if line and not line.startswith("#") and line != name))
+
+
 class Contents(Folder):
     @classmethod
     def setUpClass(cls):
@@ -36,6 +44,26 @@ class Contents(Folder):
         text = unit.read_text()
         for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "StateDirectory=kyanite", "LoadCredential=kyanite.accounts:"):
             self.assertIn(f"\n{line}", text)
+
+    def test_the_unit_allows_every_call_that_the_server_makes(self):
+        unit = (self.folder / "deb" / "lib" / "systemd" / "system" / "kyanite.service").read_text()
+        allowed = set()
+        for line in re.findall(r"^SystemCallFilter=(.*)$", unit, re.MULTILINE):
+            named = set().union(*(calls_of(name) for name in line.lstrip("~").split()))
+            allowed = allowed - named if line.startswith("~") else allowed | named
+        counts = self.folder / "calls"
+        ports = [word for name in ("blob", "queue", "table", "file", "smb", "admin") for word in (f"--{name}Port", "0")]
+        program = self.folder / "deb" / "usr" / "bin" / "kyanite"
+        server = Process(self, ["strace", "-f", "-c", "-o", counts, program, "-l", self.folder / "data", *ports])
+        use(server.until(r"^  Blob +(\S+)$")[1])
+        server.until("^Ready")
+        child = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()[0]
+        os.kill(int(child), signal.SIGTERM)
+        server.process.wait(60)
+        made = {line.split()[-1] for line in counts.read_text().splitlines()[2:] if "---" not in line} - {"total"}
+        self.assertGreater(len(made), 30)
+        # The first is strace's own doing.
+        self.assertEqual(made - allowed - {"execve"}, set())
 
     def test_its_files(self):
         names = {str(path.relative_to(self.folder / "deb")) for path in (self.folder / "deb").rglob("*")}
