@@ -125,7 +125,7 @@ class GoClient(Client):
 
     def environment(self):
         return {"GOPATH": str(INSTALLED / "go-modules"), "GOCACHE": str(INSTALLED / "go-cache"), "GOTOOLCHAIN": "local",
-                "GOFLAGS": "-mod=readonly -modcacherw", "CGO_ENABLED": "0"}
+                "GOFLAGS": "-mod=readonly -modcacherw"}
 
     def go(self):
         """A new enough Go. Where there is only an older one, it fetches the pinned one as it would any module."""
@@ -139,7 +139,7 @@ class GoClient(Client):
         module = f"golang.org/toolchain@v0.0.1-go{PINNED_GO}.linux-amd64"
         environment = {**self.environment(), "GOFLAGS": "-modcacherw"}
         said = run(["go", "mod", "download", "-json", module], scratch, environment, FETCH_TIMEOUT_S, Absent)
-        home = pathlib.Path(json.loads(said)["Dir"])
+        home = pathlib.Path(json.loads(said[said.index("{"):])["Dir"])
         # An old Go unpacks modules without the right to run what is in them.
         for program in [*(home / "bin").iterdir(), *(home / "pkg" / "tool").rglob("*")]:
             program.chmod(0o755)

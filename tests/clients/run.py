@@ -151,6 +151,10 @@ def run_hadoop(client, counts, environment, part):
               {name for name, outcome, _ in rows if outcome == "fail"})
 
 
+def first_line(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text).strip().split("\n")[0][:200]
+
+
 def main():
     name, report, part = sys.argv[1], pathlib.Path(sys.argv[2]), (sys.argv[3:] or [""])[0]
     client, counts = clients.CLIENTS[name], Counts()
@@ -158,7 +162,7 @@ def main():
         client.install()
     except clients.Absent as why:
         print(f"left out: {why}")
-        report.write_text(json.dumps({"passed": 0, "failed": [], "left out": str(why).splitlines()[-1]}))
+        report.write_text(json.dumps({"passed": 0, "failed": [], "left out": first_line(str(why))}))
         return 0
     except clients.Broken as why:
         print(why)
