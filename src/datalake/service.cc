@@ -54,6 +54,8 @@ std::string_view lake_message(Code code) {
     return "There is currently a lease on the resource and no lease ID was specified in the "
            "request.";
   }
+  if (code == Code::kLeaseLost)
+    return "A lease ID was specified, but the lease for the resource has expired.";
   if (code == Code::kDirectoryNotEmpty) {
     return "The recursive query parameter value must be true to delete a non-empty directory.";
   }
