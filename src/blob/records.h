@@ -92,12 +92,14 @@ struct Node {
   bool deleting = false;
   auth::posix::AccessControl access;
   std::string encryption_context;
+  std::string transaction;  // What the client called the request that made it, or put it here.
   template <class Io>
   void fields(Io& io) {
     io(1, directory);
     io(2, deleting);
     io(3, access);
     io(4, encryption_context);
+    io(5, transaction);
   }
 };
 

@@ -155,6 +155,7 @@ const std::map<std::string_view, Request>& samples() {
       {"Path_GetRootStatus", {"HEAD", "lake/", "action=getStatus"}},
       {"Path_CheckRootAccess", {"HEAD", "lake/", "action=checkAccess&fsAction=---"}},
       {"Path_GetRootProperties", {"HEAD", "lake/", "", {{"Accept", "application/json"}}}},
+      {"Path_RenameIntoRoot", {"PUT", "lake/", "", {{"x-ms-rename-source", "/lake/d/f"}}}},
       {"Path_Rename", {"PUT", "lake/d/new", "", {{"x-ms-rename-source", "/lake/open"}}}},
       {"Path_Create", {"PUT", "lake/d/new", "resource=file"}},
       {"Path_AppendData", {"PATCH", "lake/d/f", "action=append&position=7", {}, "x"}},
