@@ -14,7 +14,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/pageblob"
 )
 
 func newContainer(t *testing.T) *container.Client {
@@ -147,7 +146,6 @@ func TestAppendAndPageBlobs(t *testing.T) {
 	same(t, *ranges.PageRange[0].Start, 512)
 	_, err = disk.UploadPages(ctx, &bodyOf{bytes.NewReader(make([]byte, 512))}, blob.HTTPRange{Offset: 4096, Count: 512}, nil)
 	refused(t, 416, "InvalidPageRange", 0, err)
-	_ = pageblob.CreateOptions{}
 }
 
 func TestBlobSnapshotsCopiesAndTags(t *testing.T) {
