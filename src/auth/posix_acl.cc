@@ -62,11 +62,11 @@ class Draft {
     return !user_ && !group_ && !other_ && !mask_ && users_.empty() && groups_.empty();
   }
 
-  // What a default list does not say of owner, group and others is what the access list says.
-  void complete(const List& access) {
-    if (!user_) user_ = access.user;
-    if (!group_) group_ = access.group;
-    if (!other_) other_ = access.other;
+  // What it does not say of owner, group and others is what another list says.
+  void complete(const List& list) {
+    if (!user_) user_ = list.user;
+    if (!group_) group_ = list.group;
+    if (!other_) other_ = list.other;
   }
 
   Result<List, AclFault> finish() && {
@@ -117,7 +117,8 @@ class Draft {
 bool keeps(Edit edit, const std::vector<Entry>& entries, bool is_default) {
   switch (edit) {
     case Edit::kReplace:
-      return false;
+      if (is_default) return false;
+      [[fallthrough]];
     case Edit::kSet:
       return std::none_of(entries.begin(), entries.end(),
                           [&](const Entry& entry) { return entry.is_default == is_default; });
@@ -148,11 +149,14 @@ Result<AccessControl, AclFault> edited(const AccessControl& old, Edit edit,
     }
   }
 
+  // What a new list does not say of owner, group and others stays as it was.
+  if (edit == Edit::kReplace) access.complete(old.access);
   AccessControl control = old;
   auto list = std::move(access).finish();
   if (!list) return list.error();
   control.access = std::move(*list);
   control.defaults.reset();
+  // For defaults it is what the access list says.
   if (!defaults.empty()) {
     defaults.complete(control.access);
     auto inherited = std::move(defaults).finish();

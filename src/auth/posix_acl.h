@@ -127,7 +127,9 @@ enum class AclFault {
 
 // How a list of entries changes what is there.
 enum class Edit {
-  kReplace,  // Set Access Control: nothing of what was there stays
+  // Set Access Control: of default entries nothing stays; of the others all where none is given,
+  // else what is not said of owner, group and others.
+  kReplace,
   kSet,  // recursive, mode=set: nothing of the list, access or default, of which entries are given
   kModify,  // recursive, mode=modify: entries are added or get other bits
   kRemove,  // recursive, mode=remove: entries, written without bits, go away

@@ -216,11 +216,18 @@ TEST(PosixAclReplace, NoTextChangesNothing) {
   }
 }
 
-TEST(PosixAclReplace, OwnerGroupAndOthersAreNeeded) {
-  for (const auto* text : {"user::rwx", "user::rwx,group::rwx", "group::rwx,other::rwx",
-                           "user:a:rwx,group::rwx,other::rwx", "default:user::rwx"}) {
-    EXPECT_EQ(after(kWithDefaults, Edit::kReplace, text), Outcome(AclFault::kIncomplete)) << text;
-  }
+TEST(PosixAclReplace, OwnerGroupAndOthersStayWhereNothingIsSaidOfThem) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"user::r--", "user::r--,group::r-x,other::--x"},
+      {"group::rwx,other::rwx", "user::rwx,group::rwx,other::rwx"},
+      {"user:b:-w-", "user::rwx,user:b:-w-,group::r-x,mask::rwx,other::--x"},
+      {"mask::--x", "user::rwx,group::r-x,mask::--x,other::--x"},
+      {"default:user::r--",
+       "user::rwx,user:a:rw-,group::r-x,mask::r-x,other::--x,default:user::r--,"
+       "default:group::r-x,default:other::--x"},
+  };
+  for (const auto& [text, result] : cases)
+    EXPECT_EQ(after(kWithDefaults, Edit::kReplace, text), Outcome(std::string(result))) << text;
 }
 
 TEST(PosixAclReplace, FilesHaveNoDefaults) {

@@ -82,18 +82,16 @@ wire::Result<void> admit_listing(const Call& call, const Blob& directory) {
 
 namespace {
 
-// The directory at this path; null where there is none.
-Task<wire::Result<std::shared_ptr<const Blob>>> find_directory_at(Call& call,
-                                                                  const Container& container,
-                                                                  std::string_view path) {
+// The file or directory at this path.
+Task<wire::Result<std::shared_ptr<const Blob>>> find_at(Call& call, const Container& container,
+                                                        std::string_view path) {
   auto way = co_await follow(call, container, path, Parents::kNeeded);
   if (!way) co_return way.error();
   if ((*way)->to_root()) co_return (*way)->directories.front().blob;
   const store::Key key(lake_space(call.target.account), kHeads, (*way)->named);
   auto found = co_await service::load_shared<Blob>(call, key);
   if (!found) co_return found.error();
-  if (found->value == nullptr || !found->value->is_directory())
-    co_return wire::Error(wire::Code::kBlobNotFound);
+  if (found->value == nullptr) co_return wire::Error(wire::Code::kBlobNotFound);
   co_return std::move(found->value);
 }
 
@@ -102,17 +100,20 @@ Task<wire::Result<std::shared_ptr<const Blob>>> find_directory_at(Call& call,
 Task<wire::Result<void>> admit_listing(Call& call, const Container& container,
                                        std::string_view directory, std::string_view first) {
   if (!container.hierarchical || !asks_paths(call)) co_return wire::Result<void>();
-  auto top = co_await find_directory_at(call, container, directory);
+  auto top = co_await find_at(call, container, directory);
   if (!top) co_return top.error();
+  // A file is listed as itself, which takes no more than the way to it.
+  if (!(*top)->is_directory()) co_return wire::Result<void>();
   if (auto admitted = admit_listing(call, **top); !admitted) co_return admitted.error();
   const size_t inside = directory.empty() ? 0 : directory.size() + 1;
   if (first.substr(0, directory.size()) != directory) co_return wire::Result<void>();
   for (size_t slash = first.find('/', inside); slash != std::string_view::npos;
        slash = first.find('/', slash + 1)) {
-    auto below = co_await find_directory_at(call, container, first.substr(0, slash));
+    auto below = co_await find_at(call, container, first.substr(0, slash));
     // What is gone meanwhile is listed by nobody.
     if (!below && below.error().status == 404) break;
     if (!below) co_return below.error();
+    if (!(*below)->is_directory()) break;
     if (auto admitted = admit_listing(call, **below); !admitted) co_return admitted.error();
   }
   co_return wire::Result<void>();

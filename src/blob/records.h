@@ -95,6 +95,7 @@ struct Node {
   // Directories: how often it was renamed, and how often the mark above was withdrawn. So one that
   // went away and came back, or that was marked anew, is told from one that stayed as it was.
   uint64_t moves = 0;
+  std::string transaction;  // What the client called the request that made it, or put it here.
   template <class Io>
   void fields(Io& io) {
     io(1, directory);
@@ -102,6 +103,7 @@ struct Node {
     io(3, access);
     io(4, encryption_context);
     io(5, moves);
+    io(6, transaction);
   }
 };
 

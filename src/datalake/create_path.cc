@@ -29,6 +29,7 @@ struct Creation {
   blob::NewBlob fresh;
   AccessOrder access;
   std::string encryption_context;
+  std::string transaction;
   std::optional<headers::LeaseAction> lease;
   bool expires = false;
 };
@@ -78,6 +79,9 @@ wire::Result<Creation> decode_creation(const Call& call) {
   creation.encryption_context = call.headers().get("x-ms-encryption-context");
   if (creation.encryption_context.size() > kMaxContextBytes)
     return wire::invalid_header("x-ms-encryption-context", creation.encryption_context);
+  auto transaction = decode_transaction(call);
+  if (!transaction) return transaction.error();
+  creation.transaction = std::move(*transaction);
   creation.expires = call.headers().has("x-ms-expiry-option");
   if (creation.expires && creation.directory)
     return wire::Error(Code::kExpiryNotSupportedForDirectory)
@@ -118,7 +122,27 @@ wire::Result<void> give_access(const Call& call, const Creation& creation, const
   if (auto applied = apply_access(rest, creation.directory, blob.node->access); !applied)
     return applied.error();
   blob.node->encryption_context = creation.encryption_context;
+  blob.node->transaction = creation.transaction;
   return {};
+}
+
+// Whoever wants to be the first is told what is there, whether it is leased or not: a client that
+// makes directories is content with one.
+Task<wire::Error> say_what_exists(Call& call, const blob::Checks& checks, bool wants_directory,
+                                  wire::Error error) {
+  const auto& none = checks.asked.conditions.if_none_match;
+  const bool exists = error.code == Code::kBlobAlreadyExists ||
+                      error.code == Code::kLeaseIdMissing ||
+                      error.code == Code::kLeaseIdMismatchWithBlobOperation;
+  if (!exists || !none || !none->any) co_return error;
+  const auto found = co_await blob::find_blob(call);
+  if (!found) co_return error;
+  wire::Error known(Code::kBlobAlreadyExists);
+  if (wants_directory) {
+    known.headers.emplace_back("x-ms-existing-resource-type",
+                               found->blob->is_directory() ? "directory" : "file");
+  }
+  co_return known;
 }
 
 }  // namespace
@@ -157,7 +181,8 @@ Outcome create_path(Call& call) {
     co_return wire::Result<void>();
   };
   auto changed = co_await blob::change_blob(call, *checks, edit);
-  if (!changed) co_return changed.error();
+  if (!changed)
+    co_return co_await say_what_exists(call, *checks, creation->directory, changed.error());
   http::Reply reply(201);
   blob::encode_changed(reply, changed->changed);
   if (call.version >= kEncryptionTold) blob::encode_encrypted(reply, checks->key);

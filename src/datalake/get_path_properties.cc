@@ -20,7 +20,7 @@ Outcome get_path_properties(Call& call) {
   encode_path(reply, call, *found, !status_only);
   if (!found->blob->http.content_md5.empty())
     reply.header("Content-MD5", base64(found->blob->http.content_md5));
-  reply.header("Content-Length", found->blob->content.length);
+  reply.stream_length = found->blob->content.length;
   co_return reply;
 }
 

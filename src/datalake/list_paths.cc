@@ -99,6 +99,10 @@ class EntryWriter {
 
   // `name` is relative to the directory that is listed.
   void write(std::string_view name, const ListedHead& head, bool is_directory) {
+    write(listing_.directory, name, head, is_directory);
+  }
+  void write(std::string_view directory, std::string_view name, const ListedHead& head,
+             bool is_directory) {
     const Alike& alike = put_together(head, is_directory);
     if (out_.back() != '[') out_ += ',';
     out_ += alike.before;
@@ -116,7 +120,7 @@ class EntryWriter {
     out_ += alike.between;
     out_ += date(head.changed);
     out_ += R"(","name":")";
-    wire::append_json_text(out_, listing_.directory);
+    wire::append_json_text(out_, directory);
     wire::append_json_text(out_, name);
     out_ += alike.behind;
   }
@@ -223,7 +227,7 @@ class Lister {
     auto directory =
         blob::find_directory(view_, listing_.space, listing_.root, listing_.directory_name());
     if (!directory) return directory.error();
-    if (!*directory) return refuse(Code::kPathNotFound);
+    if (!*directory) return write_file();
     blob::NodeWalk walk(view_, listing_.space, **directory, listing_.directory, {});
     auto started = blob::start_at(walk, from_.next, [&]() -> store::Result<uint64_t> {
       if (auto shown = read(walk.value()); !shown) return shown.error();
@@ -261,6 +265,28 @@ class Lister {
     }
     reached_.ended = true;
     return walk.status();
+  }
+
+  // What is listed is no directory: a file is listed as itself.
+  store::Result<void> write_file() {
+    const std::string_view path = listing_.directory_name();
+    const size_t slash = path.rfind('/');
+    const bool below_root = slash == std::string_view::npos;
+    auto above = blob::find_directory(view_, listing_.space, listing_.root,
+                                      path.substr(0, below_root ? 0 : slash));
+    if (!above) return above.error();
+    if (!*above) return refuse(Code::kPathNotFound);
+    const std::string_view name = below_root ? path : path.substr(slash + 1);
+    const auto record =
+        view_.get(store::Key(listing_.space, blob::kHeads, blob::named_partition(**above, name)));
+    if (!record) return record.error();
+    if (*record == nullptr) return refuse(Code::kPathNotFound);
+    auto shown = read(std::string_view((*record)->value));
+    if (!shown) return shown.error();
+    if (!*shown) return refuse(Code::kPathNotFound);
+    if (from_.next.empty()) entries_.write("", path, head_, false);
+    reached_.ended = true;
+    return {};
   }
 
   // Without directories; names below what looks like one are folded unless all are asked for.

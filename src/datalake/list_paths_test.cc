@@ -86,11 +86,17 @@ TEST(ListPaths, OfOneDirectoryWithAndWithoutWhatIsBelow) {
   EXPECT_EQ(list(lake, "recursive=true&directory=a/").names, "a/b a/b/1 a/c ");
   EXPECT_EQ(list(lake, "recursive=true&directory=a&beginFrom=b/1").names, "a/b/1 a/c ");
   EXPECT_EQ(list(lake, "recursive=false&beginFrom=b").names, "d ");
+  // Clients make continuations of their own: a checksum, a zero, and a name.
+  EXPECT_EQ(list(lake, "recursive=false&directory=a", "LTYzMTU5NzIwMTg0MzUwMzI4IDAgYw%3D%3D").names,
+            "a/c ");
+  // A file is listed as itself.
+  EXPECT_EQ(list(lake, "recursive=true&directory=d").names, "d ");
+  EXPECT_EQ(list(lake, "recursive=false&directory=/a/b/1").names, "a/b/1 ");
   const auto refused = [&](const std::string& query) {
     return lake.send({"GET", "lake", "resource=filesystem&" + query}).outcome();
   };
   EXPECT_EQ(refused("recursive=true&directory=none"), "404 PathNotFound");
-  EXPECT_EQ(refused("recursive=true&directory=d"), "404 PathNotFound");
+  EXPECT_EQ(refused("recursive=true&directory=d/none"), "404 PathNotFound");
   EXPECT_EQ(refused(""), "400 MissingRequiredQueryParameter");
   EXPECT_EQ(refused("recursive=maybe"), "400 InvalidQueryParameterValue");
   EXPECT_EQ(refused("recursive=false&beginFrom=a/b"), "400 InvalidQueryParameterValue");

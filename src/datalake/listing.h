@@ -1,6 +1,7 @@
 // What listings of Data Lake share: the parameters of a page, and where the next one begins.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,10 @@ struct Page {
 // continuation and maxResults.
 wire::Result<Page> decode_page(const service::Call& call);
 
+// The text that says to go on from this name.
+std::string continuation_of(std::string_view name);
+// The name that a continuation says; nothing if it is none.
+std::optional<std::string> decode_continuation(std::string_view text);
 // x-ms-continuation, unless nothing follows.
 void encode_continuation(http::Reply& reply, std::string_view next);
 

@@ -54,6 +54,8 @@ constexpr Need path_delete{
 // The destination of a rename; rename_path.cc looks at what its source takes.
 constexpr Need path_move{
     .resource_type = 'o', .account_sas = "cw", .service_sas = "cwm", .act = Act::kCreate};
+constexpr Need root_move{
+    .resource_type = "co", .account_sas = "cw", .service_sas = "cwm", .act = Act::kCreate};
 // Which of the letters it takes depends on what is set, and on whose it is: access.cc looks again.
 constexpr Need path_access{.resource_type = 'o',
                            .account_sas = "p",
@@ -97,6 +99,7 @@ constexpr Operation kOperations[] = {
     {"Path - Check Access", "Path_CheckRootAccess", "HEAD", Level::kContainer, "", "", {}, root_look, check_access, {"action", "checkAccess"}},
     {"Path - Get Properties", "Path_GetRootProperties", "HEAD", Level::kContainer, "", "", {}, root_properties, get_path_properties},
 
+    {"Path - Rename", "Path_RenameIntoRoot", "PUT", Level::kContainer, "", "", {{"x-ms-rename-source", ""}}, root_move, rename_path},
     {"Path - Rename", "Path_Rename", "PUT", Level::kObject, "", "", {{"x-ms-rename-source", ""}}, path_move, rename_path},
     {"Path - Create", "Path_Create", "PUT", Level::kObject, "", "", {}, path_create, create_path, {"resource", ""}},
     {"Path - Update (append)", "Path_AppendData", "PATCH", Level::kObject, "", "", {}, path_append, append_data, {"action", "append"}},

@@ -8,6 +8,16 @@
 
 namespace kyanite::datalake {
 
+namespace {
+constexpr std::string_view kTransaction = "x-ms-client-transaction-id";
+}
+
+wire::Result<std::string> decode_transaction(const service::Call& call) {
+  auto id = headers::decode_guid(call, kTransaction);
+  if (!id) return id.error();
+  return id->value_or("");
+}
+
 void encode_path(http::Reply& reply, const service::Call& call, const blob::FoundBlob& found,
                  bool with_properties) {
   const blob::Blob& blob = *found.blob;
@@ -24,6 +34,7 @@ void encode_path(http::Reply& reply, const service::Call& call, const blob::Foun
     encode_access(reply, blob.node->access);
     if (!blob.node->encryption_context.empty())
       reply.header("x-ms-encryption-context", blob.node->encryption_context);
+    if (!blob.node->transaction.empty()) reply.header(kTransaction, blob.node->transaction);
   }
   if (with_properties) reply.header("x-ms-properties", encode_properties(blob.metadata));
 }

@@ -10,6 +10,7 @@
 #include "blob/blob.h"
 #include "blob/dead_trees.h"
 #include "datalake/handlers.h"
+#include "datalake/path_reply.h"
 #include "datalake/properties.h"
 #include "datalake/rename_flat.h"
 #include "http/url.h"
@@ -62,13 +63,33 @@ wire::Result<blob::Checks> decode_source_checks(const Call& call) {
   return checks;
 }
 
+// What a directory at the destination means.
+enum class RenameMode {
+  kPosix,   // The source goes into it, under its own name.
+  kLegacy,  // It is in the way, unless it is empty and the source is a directory, or it is the
+            // root.
+};
+
+wire::Result<RenameMode> decode_rename_mode(const Call& call) {
+  constexpr std::string_view kMode = "mode";
+  const auto text = call.query.get(kMode);
+  if (text.empty() || equals_ignoring_case(text, "posix")) return RenameMode::kPosix;
+  if (equals_ignoring_case(text, "legacy")) return RenameMode::kLegacy;
+  return wire::invalid_query(kMode, text);
+}
+
 struct Order {
+  RenameMode mode;
+  std::string to;  // The path that was asked for.
   blob::Checks source;
   blob::Checks destination;
   std::optional<headers::Metadata> properties;
+  std::string transaction;
 };
 
 wire::Result<Order> decode_order(const Call& call) {
+  auto mode = decode_rename_mode(call);
+  if (!mode) return mode.error();
   auto source = decode_source_checks(call);
   if (!source) return source.error();
   blob::Rules rules = blob::kCreates;
@@ -79,7 +100,14 @@ wire::Result<Order> decode_order(const Call& call) {
   if (!destination) return destination.error();
   auto properties = decode_properties(call);
   if (!properties) return properties.error();
-  return Order{std::move(*source), std::move(*destination), std::move(*properties)};
+  auto transaction = decode_transaction(call);
+  if (!transaction) return transaction.error();
+  return Order{*mode,
+               call.target.object,
+               std::move(*source),
+               std::move(*destination),
+               std::move(*properties),
+               std::move(*transaction)};
 }
 
 // One end of a rename as it was found.
@@ -100,6 +128,24 @@ Task<wire::Result<End>> find_end(Call& call) {
   if (end.blob) end.place.identify(end.blob->node_id);
   if (end.blob && !blob::is_visible(*end.blob, call.now)) end.blob.reset();
   co_return std::move(end);
+}
+
+// Where the source shall be.
+Task<wire::Result<End>> find_destination(Call& call, const Call& from, const Order& order,
+                                         const End& source) {
+  call.target.object = order.to;
+  auto asked = co_await find_end(call);
+  if (!asked || asked->place.way() == nullptr) co_return std::move(asked);
+  const bool is_root = asked->way().to_root();
+  const bool is_directory = asked->blob && asked->blob->is_directory();
+  const bool is_source = asked->blob && source.blob && source.blob->node_id == asked->blob->node_id;
+  const bool into = is_root || (order.mode == RenameMode::kPosix && is_directory && !is_source);
+  if (!into) co_return std::move(asked);
+  std::string_view name = from.target.object;
+  while (name.ends_with('/')) name.remove_suffix(1);
+  if (!is_root) call.target.object += '/';
+  call.target.object.append(name.substr(name.rfind('/') + 1));
+  co_return co_await find_end(call);
 }
 
 // What is taken from its directory and put into another is deleted there and made here.
@@ -181,6 +227,7 @@ Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const 
   Blob moved = *source.blob;
   if (order.properties) moved.metadata = *order.properties;
   moved.node->deleting = false;
+  moved.node->transaction = order.transaction;
   if (moved.is_directory()) ++moved.node->moves;
   commit.expect(from_key, source.record);
   commit.expect(to_key, destination.record);
@@ -207,7 +254,7 @@ Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
   if (!source) co_return source.error();
   const bool is_root = source->place.way() != nullptr && source->way().to_root();
   if (!source->blob || is_root) co_return wire::Error(Code::kSourcePathNotFound);
-  auto destination = co_await find_end(call);
+  auto destination = co_await find_destination(call, from, order, *source);
   if (!destination && destination.error().code == Code::kBlobNotFound) {
     wire::Error error(Code::kRenameDestinationParentPathNotFound);
     co_return co_await blob::refused(from, source->place, source->record, std::move(error));

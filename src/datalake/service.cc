@@ -14,10 +14,18 @@ using wire::Code;
 
 namespace {
 
-std::vector<service::Operation> both_tables(std::span<const service::Operation> blobs) {
-  const auto lake = datalake::operations();
-  std::vector<service::Operation> all(lake.begin(), lake.end());
-  all.insert(all.end(), blobs.begin(), blobs.end());
+// The table of Data Lake. Clients whose HTTP library has no PATCH send a PUT that says so in a
+// header; it is signed as the PUT that it is.
+std::vector<service::Operation> lake_table() {
+  std::vector<service::Operation> all;
+  for (service::Operation row : datalake::operations()) {
+    if (row.method != "PATCH") continue;
+    row.method = "PUT";
+    row.selectors[0] = {"X-HTTP-Method-Override", "PATCH"};
+    all.push_back(row);
+  }
+  const auto plain = datalake::operations();
+  all.insert(all.end(), plain.begin(), plain.end());
   return all;
 }
 
@@ -46,6 +54,8 @@ std::string_view lake_message(Code code) {
     return "There is currently a lease on the resource and no lease ID was specified in the "
            "request.";
   }
+  if (code == Code::kLeaseLost)
+    return "A lease ID was specified, but the lease for the resource has expired.";
   if (code == Code::kDirectoryNotEmpty) {
     return "The recursive query parameter value must be true to delete a non-empty directory.";
   }
@@ -59,7 +69,10 @@ bool has_lake_host(std::string_view host) {
 
 }  // namespace
 
-LakeService::LakeService() : all_(both_tables(BlobService::operations())) {}
+LakeService::LakeService() : all_(lake_table()), lake_rows_(all_.size()) {
+  const auto blobs = BlobService::operations();
+  all_.insert(all_.end(), blobs.begin(), blobs.end());
+}
 
 bool is_lake(const Call& call) {
   const auto& headers = call.headers();
@@ -78,8 +91,7 @@ bool is_lake(const Call& call) {
 
 std::span<const service::Operation> LakeService::operations_for(const Call& call) const {
   const std::span<const service::Operation> all(all_);
-  const size_t lake = datalake::operations().size();
-  return is_lake(call) ? all.first(lake) : all.subspan(lake);
+  return is_lake(call) ? all.first(lake_rows_) : all.subspan(lake_rows_);
 }
 
 void LakeService::render(const Call& call, const wire::Error& error, http::Reply& reply) const {

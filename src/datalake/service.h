@@ -22,7 +22,8 @@ class LakeService final : public blob::BlobService {
               http::Reply& reply) const override;
 
  private:
-  const std::vector<service::Operation> all_;  // Those of Data Lake come first.
+  std::vector<service::Operation> all_;  // Those of Data Lake come first.
+  size_t lake_rows_;
 };
 
 // Whether the request is one of Data Lake. Both APIs come to one port; the host name tells them

@@ -77,7 +77,7 @@ wire::Result<TreeOrder> decode_recursive_order(const Call& call) {
   if (!goes_on) return goes_on.error();
   order.goes_on = *goes_on;
   if (const auto text = call.query.find("continuation"); text && !text->empty()) {
-    auto start = unbase64(*text);
+    auto start = decode_continuation(*text);
     // So the service answers what is no token of its own.
     if (!start || start->empty()) return wire::Error(Code::kInternalError);
     order.start = std::move(*start);
