@@ -317,12 +317,31 @@ int start(const std::vector<std::string>& arguments) {
   return run(*settings);
 }
 
+// What the first word may ask for. Each gets the words behind it and answers with an exit code. A
+// command line that begins with a flag, or is empty, asks to serve.
+struct Subcommand {
+  std::string_view name;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+constexpr Subcommand kSubcommands[] = {
+    {"serve", start},
+};
+
+int dispatch(std::vector<std::string> arguments) {
+  for (const Subcommand& subcommand : kSubcommands) {
+    if (arguments.empty() || arguments[0] != subcommand.name) continue;
+    arguments.erase(arguments.begin());
+    return subcommand.run(arguments);
+  }
+  return start(arguments);
+}
+
 }  // namespace
 
 }  // namespace kyanite::server
 
 int main(int argc, char** argv) {
-  const int code = kyanite::server::start(std::vector<std::string>(argv + 1, argv + argc));
+  const int code = kyanite::server::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   kyanite::flush_log();
   return code;
 }
