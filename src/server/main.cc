@@ -22,7 +22,9 @@
 #include "os/descriptors.h"
 #include "queue/service.h"
 #include "server/admin.h"
+#include "server/commands.h"
 #include "server/connection_limits.h"
+#include "server/control.h"
 #include "server/drive_shares.h"
 #include "server/job_table.h"
 #include "server/metrics.h"
@@ -279,6 +281,12 @@ int run(const Settings& settings) {
     context.endpoints.add(*hosted[i]->service, where.host, (*started)[i].endpoint.port);
   }
   server.start();
+  std::unique_ptr<Control> control;
+  if (opened->engine != nullptr) {
+    auto listening = Control::start(*opened->engine, options.location);
+    if (!listening) return fail(listening.error().what);
+    control = std::move(*listening);
+  }
   const jobs::Runner runner(*schedule, clock);
   for (const std::string& notice : notices(options)) log_warning(notice);
   warn_of_forgeable_tokens(settings);
@@ -292,6 +300,7 @@ int run(const Settings& settings) {
     flush_log();
     _exit(128 + signal);
   }).detach();
+  control.reset();
   schedule->stop();
   (*client)->stop();
   server.drain_and_stop(kDrainGrace);
@@ -325,6 +334,11 @@ struct Subcommand {
 };
 constexpr Subcommand kSubcommands[] = {
     {"serve", start},
+    {"check", check_command},
+    {"backup", backup_command},
+    {"restore", restore_command},
+    {"migrate", migrate_command},
+    {"import", import_command},
 };
 
 int dispatch(std::vector<std::string> arguments) {

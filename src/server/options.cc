@@ -317,6 +317,7 @@ Result<Options, std::string> parse_options(const std::vector<std::string>& argum
 std::string_view help_text() {
   return R"(Usage: kyanite [FLAGS]
 Serves the Azure Storage protocols from one directory. Azurite's flags work unchanged.
+       kyanite check|backup|restore|migrate|import [...]    --help after one says more
 
 Data
   -l, --location DIR             where data is kept, created if missing (default ./data)
