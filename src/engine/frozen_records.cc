@@ -214,11 +214,7 @@ std::vector<FrozenRecords::Table> FrozenRecords::tables() const {
 void FrozenRecords::check_table(const Table& table, const SeeGap& gap) const {
   const std::string path = directory_ + "/" + table.name;
   const auto unreadable = [&](std::string why) {
-    // All keys of the table, its first and last among them.
-    std::string before = table.last + '\0';
-    std::string after = table.first;
-    if (!after.empty()) after.pop_back();
-    gap({std::move(after), std::move(before), std::move(why), {table.first, table.last}});
+    gap({table.first, table.last, std::move(why), {}});
   };
   auto file = os::File::open(path, os::File::Mode::kRead);
   auto status = file ? (*file)->status() : Failure{file.error()};

@@ -102,7 +102,7 @@ Outcome add_entity(Target& target, store::SpaceId space, const Document& documen
   const std::string partition = document.text("PartitionKey");
   const std::string row = document.text("RowKey");
   simdjson::dom::object object;
-  if (properties.raw().get(object) != simdjson::SUCCESS)
+  if (!properties.get(object))
     return Failure{"the entity " + partition + ", " + row + " has no properties"};
   std::string encoded;
   for (const auto& [key, element] : object) {

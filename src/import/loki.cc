@@ -13,7 +13,7 @@ using simdjson::dom::element;
 std::optional<element> Document::find(std::string_view name) const {
   simdjson::dom::object object;
   element found;
-  if (element_.get(object) != simdjson::SUCCESS) return std::nullopt;
+  if (!get(object)) return std::nullopt;
   if (object.at_key(name).get(found) != simdjson::SUCCESS || found.is_null()) return std::nullopt;
   return found;
 }
@@ -27,15 +27,18 @@ std::string Document::text(std::string_view name) const {
   return std::string(text);
 }
 
-std::optional<int64_t> Document::number(std::string_view name) const {
-  const auto found = find(name);
+std::optional<int64_t> Document::as_number() const {
   int64_t number = 0;
-  if (!found) return std::nullopt;
-  if (found->get(number) == simdjson::SUCCESS) return number;
+  if (!element_) return std::nullopt;
+  if (element_->get(number) == simdjson::SUCCESS) return number;
   // Some numbers are written as texts.
   std::string_view text;
-  if (found->get(text) == simdjson::SUCCESS) return parse_int(text);
+  if (element_->get(text) == simdjson::SUCCESS) return parse_int(text);
   return std::nullopt;
+}
+
+std::optional<int64_t> Document::number(std::string_view name) const {
+  return object(name).as_number();
 }
 
 bool Document::flag(std::string_view name) const {
@@ -54,16 +57,14 @@ Time Document::milliseconds(std::string_view name) const {
   return {kUnixEpochTicks + *count * (kTicksPerSecond / 1000)};
 }
 
-Document Document::object(std::string_view name) const {
-  return Document(find(name).value_or(element()));
-}
+Document Document::object(std::string_view name) const { return Document(find(name)); }
 
 std::vector<Document> Document::list(std::string_view name) const {
   std::vector<Document> all;
   const auto found = find(name);
   simdjson::dom::array array;
   if (!found || found->get(array) != simdjson::SUCCESS) return all;
-  for (const element each : array) all.emplace_back(each);
+  for (const element each : array) all.emplace_back(std::optional(each));
   return all;
 }
 
@@ -75,8 +76,7 @@ std::string Document::bytes(std::string_view name) const {
   const Document object(*found);
   std::string bytes;
   for (const auto& each : object.list("data")) {
-    int64_t byte = 0;
-    if (each.raw().get(byte) == simdjson::SUCCESS) bytes += static_cast<char>(byte);
+    bytes += static_cast<char>(each.as_number().value_or(0));
   }
   for (size_t i = 0;; ++i) {
     const auto byte = object.number(std::to_string(i));
@@ -89,7 +89,7 @@ std::string Document::bytes(std::string_view name) const {
 std::vector<std::pair<std::string, std::string>> Document::texts() const {
   std::vector<std::pair<std::string, std::string>> all;
   simdjson::dom::object object;
-  if (element_.get(object) != simdjson::SUCCESS) return all;
+  if (!get(object)) return all;
   for (const auto& [name, value] : object) {
     std::string_view text;
     if (value.get(text) == simdjson::SUCCESS) all.emplace_back(name, text);

@@ -20,7 +20,7 @@ namespace kyanite::import {
 // A document, or an object in one. What is absent, null or of another type is empty.
 class Document {
  public:
-  explicit Document(simdjson::dom::element element) : element_(element) {}
+  explicit Document(std::optional<simdjson::dom::element> element) : element_(element) {}
 
   bool has(std::string_view name) const;
   std::string text(std::string_view name) const;
@@ -33,11 +33,15 @@ class Document {
   // Bytes in any of the forms in which JavaScript writes them: base64, or an object of numbers.
   std::string bytes(std::string_view name) const;
   std::vector<std::pair<std::string, std::string>> texts() const;  // all members that are texts
-  simdjson::dom::element raw() const { return element_; }
+  // False when it is none.
+  bool get(simdjson::dom::object& out) const {
+    return element_ && element_->get(out) == simdjson::SUCCESS;
+  }
+  std::optional<int64_t> as_number() const;
 
  private:
   std::optional<simdjson::dom::element> find(std::string_view name) const;
-  simdjson::dom::element element_;
+  std::optional<simdjson::dom::element> element_;
 };
 
 class Database {

@@ -243,6 +243,27 @@ std::string Words::in_share(const store::Key& key, const std::string& share) {
   return "share " + share;
 }
 
+std::string Words::all_of(store::SpaceId space) {
+  const auto [kind, account] = spaces_.of(space);
+  switch (kind) {
+    case Kind::kContainer:
+    case Kind::kQueue:
+    case Kind::kTable:
+    case Kind::kShare:
+      return "everything in " + std::string(name(kind)) + " " + owner_of(space);
+    case Kind::kDirectory:
+    case Kind::kTags:
+    case Kind::kLake:
+      return std::string(name(kind)) + " " + account;
+    case Kind::kUnknown:
+    case Kind::kEngine:
+    case Kind::kCursors:
+    case Kind::kDead:
+      return std::string(name(kind));
+  }
+  return {};
+}
+
 std::vector<std::string> Words::objects_in(const engine::Gap& gap) {
   std::vector<std::string> objects;
   const auto add = [&](std::string object) {
@@ -251,28 +272,21 @@ std::vector<std::string> Words::objects_in(const engine::Gap& gap) {
       objects.push_back(std::move(object));
   };
   for (const auto& key : gap.keys) add(object_of(key));
-  // What else lies between, by its owners.
-  const store::SpaceId first = gap.after.size() < 8 ? 0 : read_be64(gap.after.data());
-  const store::SpaceId last =
-      !gap.before || gap.before->size() < 8 ? UINT64_MAX : read_be64(gap.before->data());
-  if (first != last) {
-    for (const auto space :
-         spaces_.between(first == 0 && gap.after.empty() ? 0 : first + 1, last)) {
-      const auto [kind, account] = spaces_.of(space);
-      if (kind == Kind::kDirectory || kind == Kind::kTags || kind == Kind::kLake) {
-        add(std::string(name(kind)) + " " + account);
-      } else if (kind == Kind::kEngine || kind == Kind::kCursors) {
-        add(std::string(name(kind)));
-      } else {
-        add("everything in " + std::string(name(kind)) + " " + owner_of(space));
-      }
-    }
+  const bool from_first = gap.after.size() < kIdBytes;
+  const bool to_last = !gap.before || gap.before->size() < kIdBytes;
+  const store::SpaceId first = from_first ? 0 : read_be64(gap.after.data());
+  const store::SpaceId last = to_last ? UINT64_MAX : read_be64(gap.before->data());
+  if (!from_first && !to_last && first == last) {
+    if (gap.keys.empty())
+      add("everything between " + object_of(gap.after) + " and " + object_of(*gap.before));
+    return objects;
   }
-  if (gap.keys.empty()) {
-    const std::string after = gap.after.empty() ? "the first record" : object_of(gap.after);
-    const std::string before = gap.before ? object_of(*gap.before) : "the last record";
-    add("everything between " + after + " and " + before);
-  }
+  // What lies between, by its owners: the rest of the first, all of those between, and the
+  // beginning of the last.
+  if (!from_first && gap.keys.empty()) add(all_of(first) + " from " + object_of(gap.after) + " on");
+  for (const auto space : spaces_.between(from_first ? 0 : first + 1, last)) add(all_of(space));
+  if (!to_last && gap.keys.empty()) add(all_of(last) + " up to " + object_of(*gap.before));
+  if (objects.empty()) add("everything in the data directory");
   return objects;
 }
 

@@ -33,6 +33,7 @@ class Words {
   std::string in_lake(const std::string& account, const store::Key& key);
   std::string in_share(const store::Key& key, const std::string& share);
   std::string owner_of(store::SpaceId space);
+  std::string all_of(store::SpaceId space);
 
   // Directories by their ids.
   const Nodes& directories_of(store::SpaceId space, bool lake);

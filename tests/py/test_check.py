@@ -163,12 +163,11 @@ class Planted(unittest.TestCase):
             return True
         owner = {"blob": f"container {ACCOUNT}/box", "file": f"share {ACCOUNT}/share", "message": f"queue {ACCOUNT}/jobs",
                  "entity": f"table {ACCOUNT}/people"}[thing.split(" ")[0]]
-        if any(f"damaged: everything in {owner}: " in line for line in lines):
+        whole = (f"damaged: everything in {owner}", f"damaged: the names of everything in account {ACCOUNT}", "damaged: everything in the data directory")
+        if any(line.startswith(whole) for line in lines):
             return True
-        for first, last in re.findall(r"^damaged: everything between (.*) and (.*?): ", text, re.MULTILINE):
-            if first == "the first record" and last == "the last record" or first <= thing <= last:
-                return True
-        return False
+        around = re.findall(r"^damaged: everything between (.*) and (.*?): ", text, re.MULTILINE)
+        return any(first <= thing <= last for first, last in around)
 
     def damage_of(self, kind):
         """Plants one. What it is called, the file, what spoils it, and whose it is if that is known."""
