@@ -143,7 +143,8 @@ Outcome import_properties(Target& target, const Database& database, std::string_
   return {};
 }
 
-Result<Imported, std::string> import_azurite(const std::string& from, const std::string& location) {
+Result<Imported, std::string> import_azurite(const std::string& from, const std::string& to) {
+  const std::string location = to.substr(0, to.find_last_not_of('/') + 1);
   const auto failed = [&](const std::string& why) {
     return Failure{"The data directory of Azurite's in " + from + " was not brought over: " + why +
                    "."};

@@ -21,7 +21,7 @@ struct Imported {
   uint64_t entities = 0;
 };
 
-// `location` does not exist or is empty; it exists only if all went well. The error is a sentence.
-Result<Imported, std::string> import_azurite(const std::string& from, const std::string& location);
+// `to` does not exist or is empty; it exists only if all went well. The error is a sentence.
+Result<Imported, std::string> import_azurite(const std::string& from, const std::string& to);
 
 }  // namespace kyanite::import

@@ -95,13 +95,21 @@ const shown = (p) => ({
   lease: [p.leaseState, p.leaseStatus, p.leaseDuration], tags: p.tagCount,
 });
 
+// As Azure tells them, where Azurite tells of each write by itself. `count` is one less than there are.
+const joined = (ranges) => ranges.reduce((all, { offset, count }) => {
+  const last = all.at(-1);
+  if (last && last[1] === offset) last[1] += count + 1;
+  else all.push([offset, offset + count + 1]);
+  return all;
+}, []);
+
 async function readBlob(client, kind) {
   const properties = await client.getProperties();
   const whole = await client.downloadToBuffer(0, undefined, {});
   const seen = { ...shown(properties), bytes: whole.toString('base64') };
   if (kind === 'PageBlob') {
     const { pageRange } = await client.getPageBlobClient().getPageRanges(0, properties.contentLength);
-    seen.pages = pageRange.map(({ offset, count }) => [offset, count]);
+    seen.pages = joined(pageRange);
   }
   return seen;
 }
@@ -113,7 +121,7 @@ export async function read(connection) {
   seen.cors = (await blobs.getProperties()).cors;
   for (const { name, metadata, properties } of await collect(blobs.listContainers({ includeMetadata: true }))) {
     const container = blobs.getContainerClient(name);
-    const one = { metadata, access: properties.publicAccess, modified: properties.lastModified.toISOString(), blobs: {} };
+    const one = { metadata: metadata || {}, access: properties.publicAccess, modified: properties.lastModified.toISOString(), blobs: {} };
     one.policies = (await container.getAccessPolicy()).signedIdentifiers;
     for (const item of await collect(container.listBlobsFlat({ includeSnapshots: true, includeUncommitedBlobs: true, includeTags: true }))) {
       const key = item.snapshot ? `${item.name} at ${item.snapshot}` : item.name;
@@ -125,6 +133,7 @@ export async function read(connection) {
       const listed = { tags: item.tags, committed: of(blocks?.committedBlocks), uncommitted: of(blocks?.uncommittedBlocks) };
       const uncommitted = item.name === 'waiting';
       one.blobs[key] = uncommitted ? listed : { ...listed, ...await readBlob(client, item.properties.blobType) };
+      if (item.snapshot) delete one.blobs[key].lease; // Snapshots have none, and only Azurite says so.
     }
     seen.containers[name] = one;
   }

@@ -34,6 +34,10 @@ class Backups(Mode):
             raise Wrong(f"kyanite {' '.join(map(str, words))} ended with {done.returncode}: {done.stdout[-1500:]}{done.stderr[-500:]}")
         return done.stdout
 
+    def copy_of(self, crew):
+        """As it is now, but for what all share: the server that copies come from, and the figures."""
+        return copy.deepcopy(crew, {id(crew.source): crew.source, id(self.report): self.report})
+
     def listed(self):
         """The list of the last whole backup."""
         path = self.target / "BACKUP"
@@ -47,7 +51,7 @@ class Backups(Mode):
                                                            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
             async with asyncio.timeout(PATIENCE_S):
                 line = await process.stdout.readline()
-            model = copy.deepcopy(self.run.crew)
+            model = self.copy_of(self.run.crew)
         killed = before is not None and self.random.random() < KILLED
         if killed:
             await asyncio.sleep(self.random.random() * 0.05)
@@ -83,7 +87,7 @@ class Backups(Mode):
         self.run_command("restore", self.target, self.restored)
         self.run_command("check", "-l", self.restored, "--config", self.run.scratch / "config.json")
         run, live = self.run, (self.run.server, self.run.crew)
-        run.server, run.crew = harness.Server(*run.flags(), location=str(self.restored)), copy.deepcopy(model)
+        run.server, run.crew = harness.Server(*run.flags(), location=str(self.restored)), self.copy_of(model)
         run.crew.promises.crashed = True  # What was written over SMB and not promised may be missing.
         began = time.monotonic()
         try:
