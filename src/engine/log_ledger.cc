@@ -158,6 +158,11 @@ os::Result<void> LogLedger::settle() {
   return {};
 }
 
+bool LogLedger::settled() const {
+  MutexLock lock(mutex_);
+  return settled_;
+}
+
 os::Result<void> LogLedger::write() const { return file_->write_at(Text(synced_).view(), 0); }
 
 // RocksDB calls them 000123.log.

@@ -49,6 +49,8 @@ class LogLedger {
   std::optional<std::string> refusal() const;
   // It is the right database.
   os::Result<void> settle();
+  // Whether it is known to be: logs are being written from then on, and no longer recovered.
+  bool settled() const;
 
   // What the ledger calls the log at this path.
   static uint64_t number_of(std::string_view path);
