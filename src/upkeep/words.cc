@@ -48,9 +48,23 @@ std::string_view directory_word(store::Family family) {
   }
 }
 
+// Whether they can be taken apart (docs/formats/keys.md); bytes out of damaged blocks often cannot.
 bool is_key(std::string_view bytes) {
   if (bytes.size() < kLeastKeyBytes) return false;
-  return bytes.find(std::string_view("\0\1", 2), 9) != std::string_view::npos;
+  size_t zero = bytes.find('\0', 9);
+  while (zero != std::string_view::npos && zero + 1 < bytes.size()) {
+    if (bytes[zero + 1] == '\x01') return true;
+    if (bytes[zero + 1] != '\xff') return false;
+    zero = bytes.find('\0', zero + 2);
+  }
+  return false;
+}
+
+// "" when it cannot be one that ever was.
+std::string instant_text(Time instant) {
+  constexpr int64_t kEnd = 3'155'378'976'000'000'000;  // of the year 9999
+  if (instant.ticks <= 0 || instant.ticks >= kEnd) return "";
+  return std::string(wire::iso_date(instant).view()) + " ";
 }
 
 }  // namespace
@@ -130,8 +144,7 @@ std::string Words::in_container(const store::Key& key, const std::string& contai
   if (key.family() != blob::kHeads || key.row().size() <= kIdBytes) return blob;
   const auto [snapshot, version] = blob::parse_row(key.row());
   const Time instant = snapshot.set() ? snapshot : version;
-  return (snapshot.set() ? "the snapshot " : "the version ") +
-         std::string(wire::iso_date(instant).view()) + " of " + blob;
+  return (snapshot.set() ? "the snapshot " : "the version ") + instant_text(instant) + "of " + blob;
 }
 
 const Words::Nodes& Words::directories_of(store::SpaceId space, bool lake) {
