@@ -290,8 +290,11 @@ std::vector<std::string> Words::objects_in(const engine::Gap& gap) {
   const store::SpaceId first = from_first ? 0 : read_be64(gap.after.data());
   const store::SpaceId last = to_last ? UINT64_MAX : read_be64(gap.before->data());
   if (!from_first && !to_last && first == last) {
-    if (gap.keys.empty())
-      add("everything between " + object_of(gap.after) + " and " + object_of(*gap.before));
+    if (!gap.keys.empty()) return objects;
+    // Each family has all names, so between two of them anything may have been.
+    const bool one_family = gap.after.substr(0, 9) == gap.before->substr(0, 9);
+    add(one_family ? "everything between " + object_of(gap.after) + " and " + object_of(*gap.before)
+                   : all_of(first));
     return objects;
   }
   // What lies between, by its owners: the rest of the first, all of those between, and the
