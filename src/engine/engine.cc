@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/log.h"
 #include "engine/announcer.h"
 #include "engine/cache.h"
 #include "engine/codec.h"
 #include "engine/committer.h"
 #include "engine/holds.h"
 #include "engine/opening.h"
+#include "engine/pin.h"
 #include "engine/sweep.h"
 #include "engine/syncer.h"
 
@@ -118,6 +120,7 @@ struct Engine::Parts {
 kyanite::Result<std::unique_ptr<Engine>, std::string> Engine::open(Options options) {
   auto opened = open_parts(options);
   if (!opened) return Failure{opened.error()};
+  if (auto tidied = Pin::tidy(opened->location); !tidied) log_warning(tidied.error().what);
   return std::unique_ptr<Engine>(
       new Engine(std::make_unique<Parts>(std::move(options), std::move(*opened))));
 }
@@ -206,6 +209,10 @@ Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
   auto done = co_await submit(std::move(deletes));
   if (!done) co_return done.error();
   co_return count;
+}
+
+kyanite::Result<std::unique_ptr<Pin>, std::string> Engine::pin() {
+  return Pin::make(parts_->location, *parts_->records, *parts_->extents, parts_->holds.take());
 }
 
 store::Result<SweepReport> Engine::sweep_now() { return parts_->sweeper.run(); }

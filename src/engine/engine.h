@@ -25,6 +25,7 @@
 
 namespace kyanite::engine {
 
+class Pin;
 struct SweepReport;
 
 struct Options {
@@ -66,6 +67,10 @@ class Engine final : public store::Store {
   store::Hold hold() override;
   store::Hold keep(std::vector<store::Ref> refs) override;
   Task<store::Result<size_t>> erase(store::Range range, size_t most) override;
+
+  // The location at this instant, for whoever copies or checks it. Waits for the disk. The error is
+  // a clause. There is one at a time, which the caller sees to.
+  kyanite::Result<std::unique_ptr<Pin>, std::string> pin();
 
   // Sweeps on the calling thread, which must not hold a Hold.
   store::Result<SweepReport> sweep_now();

@@ -24,18 +24,34 @@ Result<bool, std::string> is_marked(const std::string& path) {
   auto names = os::list_directory(path);
   if (!names) return Failure{unusable(path, names.error())};
   bool foreign = false;
+  bool marked = false;
   for (const auto& name : *names) {
-    if (name == kMarkerName) return true;
+    if (name == kMarkerName) marked = true;
     // A first start may have been cut short after making these.
     foreign |= name != "lock" && name != "FORMAT.new" && name != "lost+found";
   }
-  if (!foreign) return false;
+  if (!foreign && !marked) return false;
+  if (std::find(names->begin(), names->end(), "RESTORING") != names->end()) {
+    return Failure{"The directory " + path +
+                   " is a backup that was not restored to its end: run kyanite restore again."};
+  }
+  if (marked) return true;
+  if (std::any_of(names->begin(), names->end(), [](const std::string& name) {
+        return name.starts_with("__azurite_db_") && name.ends_with("__.json");
+      })) {
+    return Failure{"The directory " + path +
+                   " is a data directory of Azurite's: bring it over with kyanite import azurite " +
+                   path + " --location NEW_DIRECTORY, and start with that."};
+  }
   return Failure{"The directory " + path +
                  " is not empty and was not made by Kyanite: choose an empty or new directory."};
 }
 
 Result<uint64_t, std::string> read_format(const std::string& path) {
   auto text = os::read_text(path + "/" + std::string(kMarkerName));
+  if (!text && text.error().code == ENOENT) {
+    return Failure{"The directory " + path + " was not made by Kyanite: it has no file FORMAT."};
+  }
   if (!text) return Failure{unusable(path, text.error())};
   std::optional<uint64_t> format;
   if (text->starts_with(kMarkerStart) && text->ends_with('\n')) {
@@ -63,6 +79,20 @@ Result<void, std::string> raise_format(Location& location) {
   if (!written) return Failure{unusable(location.path, written.error())};
   location.format = kFormat;
   return {};
+}
+
+uint64_t newest_format() { return kFormat; }
+
+Result<Location, std::string> visit_location(const std::string& path) {
+  auto format = read_format(path);
+  if (!format) return Failure{format.error()};
+  Location location{.path = path, .format = *format, .lock = nullptr};
+  auto lock = os::File::open(path + "/lock", os::File::Mode::kRead);
+  if (!lock) return Failure{unusable(path, lock.error())};
+  auto locked = (*lock)->try_lock();
+  if (!locked) return Failure{unusable(path, locked.error())};
+  if (*locked) location.lock = std::move(*lock);
+  return location;
 }
 
 Result<Location, std::string> open_location(const std::string& path) {

@@ -17,6 +17,8 @@ struct Location {
   std::shared_ptr<const os::File> lock;
   std::string records() const { return path + "/records"; }
   std::string extents() const { return path + "/extents"; }
+  // What engine/pin.h makes.
+  std::string pinned() const { return path + "/pinned"; }
 };
 
 // From this format on there is a file IDENTITY.
@@ -25,6 +27,11 @@ inline constexpr uint64_t kIdentityFormat = 2;
 // Makes the directory on first use, not what is in it. The error is one sentence for the person who
 // started the server.
 Result<Location, std::string> open_location(const std::string& path);
+// The same for looking at a directory, in which nothing is changed or made: an error where there is
+// none. Without a lock when another process uses it.
+Result<Location, std::string> visit_location(const std::string& path);
+// The newest format that this version knows.
+uint64_t newest_format();
 // The directory is of the newest format now.
 Result<void, std::string> raise_format(Location& location);
 

@@ -4,42 +4,30 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "engine/log_fragment.h"
 #include "store/checksum.h"
 
 namespace kyanite::engine {
 
 namespace {
 
-// RocksDB's format: blocks of 32 KiB with fragments of records, none of which crosses a block. A
-// fragment is a masked CRC-32C of what follows the length, the length in two bytes, the kind, and
-// the bytes. A record is the batch of some commits: the number of its first write, how many there
-// are, and the writes.
-constexpr size_t kBlockBytes = 32 * 1024;
-constexpr size_t kHeaderBytes = 7;
-constexpr size_t kBatchHeaderBytes = 12;
-enum Kind : uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
-
 uint32_t mask(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
-struct Fragment {
-  Kind kind;
-  std::string_view bytes;
-  size_t size() const { return kHeaderBytes + bytes.size(); }
-  bool begins_record() const { return kind == kWhole || kind == kFirst; }
-  bool ends_record() const { return kind == kWhole || kind == kLast; }
-};
+}  // namespace
 
-// What a block holds at its beginning, if that is a fragment with the right checksum.
 std::optional<Fragment> parse_fragment(std::string_view rest) {
-  if (rest.size() < kHeaderBytes) return std::nullopt;
+  if (rest.size() < kFragmentHeaderBytes) return std::nullopt;
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(rest[at]); };
   const uint8_t kind = byte(6);
   const size_t length = byte(4) | size_t{byte(5)} << 8;
-  if (kind < kWhole || kind > kLast || length > rest.size() - kHeaderBytes) return std::nullopt;
+  if (kind < kWhole || kind > kLast || length > rest.size() - kFragmentHeaderBytes)
+    return std::nullopt;
   if (mask(store::crc32c(rest.substr(6, 1 + length))) != read_le32(rest.data()))
     return std::nullopt;
-  return Fragment{static_cast<Kind>(kind), rest.substr(kHeaderBytes, length)};
+  return Fragment{static_cast<FragmentKind>(kind), rest.substr(kFragmentHeaderBytes, length)};
 }
+
+namespace {
 
 // The numbers of a record's writes.
 struct Writes {
@@ -73,7 +61,7 @@ class LogScan {
   // False when a record that is not whole is followed by the beginning of a later one.
   bool take(std::string_view block) {
     size_t at = 0;
-    while (!end_ && at + kHeaderBytes <= block.size()) {
+    while (!end_ && at + kFragmentHeaderBytes <= block.size()) {
       const auto fragment = parse_fragment(block.substr(at));
       if (!fragment) {
         end_ = position_ + at;
@@ -84,7 +72,7 @@ class LogScan {
       at += fragment->size();
     }
     // Lengths cannot be trusted from here on, so every place is tried.
-    for (; end_ && at + kHeaderBytes <= block.size(); ++at) {
+    for (; end_ && at + kFragmentHeaderBytes <= block.size(); ++at) {
       const auto fragment = parse_fragment(block.substr(at));
       const auto writes = fragment ? header_.take(*fragment) : std::nullopt;
       if (writes && writes->first > begun_.first) return false;
@@ -118,8 +106,8 @@ class LogScan {
 LogCheck check_log(std::string_view log) {
   LogScan scan;
   while (!log.empty()) {
-    if (!scan.take(log.substr(0, kBlockBytes))) return {.damage = scan.end(), .first = {}};
-    log.remove_prefix(std::min(log.size(), kBlockBytes));
+    if (!scan.take(log.substr(0, kLogBlockBytes))) return {.damage = scan.end(), .first = {}};
+    log.remove_prefix(std::min(log.size(), kLogBlockBytes));
   }
   return {.damage = {}, .first = scan.first(), .next = scan.next(), .end = scan.end()};
 }

@@ -65,18 +65,26 @@ std::string lost(std::string_view name, uint64_t whole, uint64_t synced) {
 
 }  // namespace
 
-os::Result<void> LogLedger::create(const std::string& directory) {
-  return os::write_text(directory, std::string(kLedgerName), std::string(Text({}).view()));
+os::Result<void> LogLedger::create(const std::string& directory) { return create(directory, {}); }
+
+os::Result<void> LogLedger::create(const std::string& directory, const Synced& synced) {
+  return os::write_text(directory, std::string(kLedgerName), std::string(Text(synced).view()));
+}
+
+Result<LogLedger::Synced, std::string> LogLedger::read(const std::string& directory) {
+  auto text = os::read_text(directory + "/" + std::string(kLedgerName));
+  if (!text) return Failure{"its file LOGS cannot be read (" + text.error().what + ")"};
+  auto logs = decode(*text);
+  if (!logs) return Failure{std::string("its file LOGS is damaged")};
+  return std::move(*logs);
 }
 
 Result<std::unique_ptr<LogLedger>, std::string> LogLedger::open(const std::string& directory) {
   const std::string path = directory + "/" + std::string(kLedgerName);
   auto file = os::File::open(path, os::File::Mode::kReadWrite);
   if (!file) return Failure{"its file LOGS cannot be read (" + file.error().what + ")"};
-  auto text = os::read_text(path);
-  if (!text) return Failure{"its file LOGS cannot be read (" + text.error().what + ")"};
-  auto logs = decode(*text);
-  if (!logs) return Failure{std::string("its file LOGS is damaged")};
+  auto logs = read(directory);
+  if (!logs) return Failure{logs.error()};
   return std::unique_ptr<LogLedger>(new LogLedger(std::move(*file), std::move(*logs)));
 }
 
@@ -97,8 +105,7 @@ std::optional<std::string> LogLedger::begin(const std::string& records) {
   previous_.clear();
   if (lenient_) return say(std::nullopt);
   for (const auto& [number, bytes] : synced_) {
-    std::string name = std::to_string(number);
-    name = std::string(name.size() < 6 ? 6 - name.size() : 0, '0') + name + ".log";
+    const std::string name = log_name(number);
     auto log = os::File::open(records + "/" + name, os::File::Mode::kRead);
     auto status = log ? (*log)->status() : Failure{log.error()};
     if (!status)
@@ -151,12 +158,27 @@ os::Result<void> LogLedger::settle() {
   return {};
 }
 
+bool LogLedger::settled() const {
+  MutexLock lock(mutex_);
+  return settled_;
+}
+
 os::Result<void> LogLedger::write() const { return file_->write_at(Text(synced_).view(), 0); }
 
 // RocksDB calls them 000123.log.
 uint64_t LogLedger::number_of(std::string_view path) {
   const auto name = name_of(path);
   return parse_uint(name.substr(0, name.find('.'))).value_or(0);
+}
+
+std::string LogLedger::log_name(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits + ".log";
+}
+
+LogLedger::Synced LogLedger::synced() const {
+  MutexLock lock(mutex_);
+  return synced_;
 }
 
 void LogLedger::synced(uint64_t number, uint64_t bytes) {

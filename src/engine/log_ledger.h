@@ -28,6 +28,12 @@ class LogLedger {
   // The error is a clause that says what is wrong with the file.
   static Result<std::unique_ptr<LogLedger>, std::string> open(const std::string& directory);
 
+  // What the file says, without opening it for more: by a log's number how much of it was synced.
+  using Synced = std::map<uint64_t, uint64_t>;
+  static Result<Synced, std::string> read(const std::string& directory);
+  // Puts one into the directory that says this. Durable.
+  static os::Result<void> create(const std::string& directory, const Synced& synced);
+
   // Logs may be missing or damaged from now on.
   void accept_loss() { lenient_ = true; }
   bool lenient() const { return lenient_; }
@@ -43,16 +49,21 @@ class LogLedger {
   std::optional<std::string> refusal() const;
   // It is the right database.
   os::Result<void> settle();
+  // Whether it is known to be: logs are being written from then on, and no longer recovered.
+  bool settled() const;
 
   // What the ledger calls the log at this path.
   static uint64_t number_of(std::string_view path);
+  static std::string log_name(uint64_t number);
   // The log's first so many bytes are on the device. Every commit comes by here.
   void synced(uint64_t number, uint64_t bytes);
+  // How much of each is known to be.
+  Synced synced() const;
   // Deletes a log whose commits are elsewhere: durably from the ledger first.
   os::Result<void> remove(const std::string& path);
 
  private:
-  LogLedger(std::shared_ptr<const os::File> file, std::map<uint64_t, uint64_t> synced)
+  LogLedger(std::shared_ptr<const os::File> file, Synced synced)
       : file_(std::move(file)), synced_(std::move(synced)) {}
   os::Result<void> write() const REQUIRES(mutex_);
   std::optional<std::string> checked(const std::string& path, std::string_view log)
@@ -63,8 +74,7 @@ class LogLedger {
   bool lenient_ = false;
 
   mutable Mutex mutex_;
-  std::map<uint64_t, uint64_t> synced_
-      GUARDED_BY(mutex_);  // By a log's number how much of it is on the device.
+  Synced synced_ GUARDED_BY(mutex_);  // By a log's number how much of it is on the device.
   bool settled_ GUARDED_BY(mutex_) = false;
   std::vector<std::string> obsolete_ GUARDED_BY(mutex_);  // To be deleted once it is settled.
   std::string previous_ GUARDED_BY(mutex_);  // The last log of this recovery that has writes,

@@ -157,8 +157,9 @@ class RecordFiles final : public rocksdb::FileSystemWrapper {
                              std::unique_ptr<FSSequentialFile>* result,
                              IODebugContext* debug) override {
     auto opened = FileSystemWrapper::NewSequentialFile(path, options, result, debug);
-    if (opened.ok() && path.ends_with(".log")) return recover_log(path, *result);
-    return opened;
+    // A log that is being written is only looked at, to see where it begins (Records::pin_to).
+    const bool recovered = opened.ok() && path.ends_with(".log") && !ledger_.settled();
+    return recovered ? recover_log(path, *result) : opened;
   }
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {

@@ -4,11 +4,13 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/snapshot.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 
@@ -430,6 +432,65 @@ store::Result<void> Records::scan_all(
   }
   if (iterator->status().ok()) return {};
   return error_of(iterator->status());
+}
+
+namespace {
+
+// A table that is missing is left out: whoever opens the copy finds that.
+os::Result<void> pin_file(const rocksdb::LiveFileStorageInfo& file, const std::string& directory,
+                          LogLedger::Synced& logs) {
+  const std::string from = file.directory + "/" + file.relative_filename;
+  const std::string to = directory + "/" + file.relative_filename;
+  if (file.file_type == rocksdb::kOptionsFile) return {};
+  if (file.file_type == rocksdb::kTableFile) {
+    auto linked = os::link_file(from, to);
+    if (!linked && linked.error().code == ENOENT) return {};
+    return linked;
+  }
+  std::string bytes = file.replacement_contents;
+  if (bytes.empty()) {
+    auto text = os::read_text(from);
+    if (!text) return Failure{text.error()};
+    bytes = std::move(*text);
+  }
+  if (file.file_type == rocksdb::kWalFile) {
+    // Beyond what is synced somebody may be writing.
+    const auto known = logs.find(file.file_number);
+    bytes.resize(std::min<uint64_t>(bytes.size(), known == logs.end() ? 0 : known->second));
+  } else if (file.trim_to_size) {
+    bytes.resize(std::min<uint64_t>(bytes.size(), file.size));
+  }
+  return os::write_text(directory, file.relative_filename, bytes);
+}
+
+}  // namespace
+
+kyanite::Result<void, std::string> Records::pin_to(const std::string& directory,
+                                                   const std::string& ledger) {
+  const Reading reading(*this);
+  if (!reading.allowed()) return Failure{std::string("the records cannot be read")};
+  auto& database = reading.database();
+  if (auto kept = database.DisableFileDeletions(); !kept.ok()) return Failure{kept.ToString()};
+  std::vector<rocksdb::LiveFileStorageInfo> files;
+  const auto listed = database.GetLiveFilesStorageInfo({}, &files);
+  // Asked after the files: what is synced by now is in them.
+  const auto synced = ledger_->synced();
+  LogLedger::Synced logs;
+  os::Result<void> pinned;
+  for (const auto& file : files) {
+    if (file.file_type == rocksdb::kWalFile) {
+      const auto known = synced.find(file.file_number);
+      if (known != synced.end()) logs.insert(*known);
+    }
+    if (pinned) pinned = pin_file(file, directory, logs);
+  }
+  const auto freed = database.EnableFileDeletions(false);
+  if (!listed.ok()) return Failure{listed.ToString()};
+  if (!freed.ok()) return Failure{freed.ToString()};
+  if (pinned) pinned = os::sync_directory(directory);
+  if (pinned) pinned = LogLedger::create(ledger, logs);
+  if (!pinned) return Failure{pinned.error().what};
+  return {};
 }
 
 store::Result<void> Records::write(rocksdb::WriteBatch& batch) {

@@ -63,6 +63,12 @@ class Records {
   // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile.
   store::Result<void> scan_all(const std::function<bool(std::string_view, std::string_view)>& see);
 
+  // Puts the records as they are at one instant into the directory: a database of its own, made of
+  // links to tables and of copies of what else there is, with the ledger (LOGS) of its logs in
+  // `ledger`. Commits go on meanwhile. Needs no more room than a few logs. The error is a clause.
+  kyanite::Result<void, std::string> pin_to(const std::string& directory,
+                                            const std::string& ledger);
+
   // Durable on success. After a failure only repair() makes it work again.
   store::Result<void> write(rocksdb::WriteBatch& batch);
   bool broken() const { return broken_.has_value(); }

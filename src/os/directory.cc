@@ -91,6 +91,30 @@ Result<void> remove_file(const std::string& path) {
   return {};
 }
 
+Result<void> link_file(const std::string& from, const std::string& to) {
+  if (auto fault = fault_before(SystemCall::kRename, from); fault.error != 0) {
+    return failed("link", from, fault.error);
+  }
+  if (link(from.c_str(), to.c_str()) != 0) return failed("link", from, errno);
+  return {};
+}
+
+Result<void> remove_tree(const std::string& path) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) {
+    if (errno == ENOENT) return {};
+    return failed("stat", path, errno);
+  }
+  if (!S_ISDIR(found.st_mode)) return remove_file(path);
+  auto names = list_directory(path);
+  if (!names) return Failure{names.error()};
+  for (const auto& name : *names) {
+    if (auto removed = remove_tree(path + "/" + name); !removed) return removed;
+  }
+  if (rmdir(path.c_str()) != 0 && errno != ENOENT) return failed("remove", path, errno);
+  return {};
+}
+
 Result<uint64_t> free_bytes(const std::string& path) {
   if (auto fault = fault_before(SystemCall::kStatus, path); fault.error != 0) {
     return failed("stat", path, fault.error);

@@ -17,6 +17,10 @@ Result<std::vector<std::string>> list_directory(const std::string& path);
 Result<void> sync_directory(const std::string& path);
 Result<void> rename_file(const std::string& from, const std::string& to);
 Result<void> remove_file(const std::string& path);  // Fine when it does not exist.
+// Another name for the file, on the same file system.
+Result<void> link_file(const std::string& from, const std::string& to);
+// The directory and all that is in it. Fine when it does not exist.
+Result<void> remove_tree(const std::string& path);
 // Bytes that an unprivileged process may still allocate on the file system of `path`.
 Result<uint64_t> free_bytes(const std::string& path);
 

@@ -63,6 +63,7 @@ std::string variable_of(const Flag& flag) {
 std::string help_text() {
   std::string out =
       "Usage: kyanite [FLAGS]\n"
+      "       kyanite check|backup|restore|migrate|import [...]    --help after one says more\n"
       "Serves the Azure Storage protocols from one directory. Azurite's flags work unchanged.\n"
       "Each flag has a variable in the environment: KYANITE_BLOB_PORT is --blobPort.\n\n";
   for (const Section& section : flag_sections()) append_section(out, section);

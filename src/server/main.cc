@@ -25,7 +25,9 @@
 #include "server/admin.h"
 #include "server/azurite_text.h"
 #include "server/certificates.h"
+#include "server/commands.h"
 #include "server/connection_limits.h"
+#include "server/control.h"
 #include "server/drive_shares.h"
 #include "server/flags.h"
 #include "server/health_check.h"
@@ -377,6 +379,16 @@ int run(const Settings& settings) {
     context.endpoints.add(*hosted[i]->service, where.host, (*started)[i].endpoint.port);
   }
   server.start();
+  std::unique_ptr<Control> control;
+  if (opened->engine != nullptr) {
+    auto listening = Control::start(*opened->engine, options.location);
+    if (listening) {
+      control = std::move(*listening);
+    } else {
+      log_warning("this server can be neither backed up nor checked while it runs: " +
+                  listening.error().what);
+    }
+  }
   const jobs::Runner runner(*schedule, clock);
   std::optional<Periodic> certificate_checks;
   if ((*certificates)->context() != nullptr)
@@ -394,6 +406,7 @@ int run(const Settings& settings) {
     flush_log();
     _exit(128 + signal);
   }).detach();
+  control.reset();
   schedule->stop();
   (*client)->stop();
   server.drain_and_stop(kDrainGrace);
@@ -450,6 +463,11 @@ struct Subcommand {
 };
 constexpr Subcommand kSubcommands[] = {
     {"serve", serve_as_kyanite},
+    {"check", check_command},
+    {"backup", backup_command},
+    {"restore", restore_command},
+    {"migrate", migrate_command},
+    {"import", import_command},
 };
 
 // The first word may also be one of the names by which the program can be called, as the command of

@@ -12,7 +12,7 @@ Result<OpenStore, std::string> open_store(const Options& options) {
   engine_options.descriptors = engine::reserved_descriptors(os::raise_descriptor_limit());
   auto engine = engine::Engine::open(std::move(engine_options));
   if (!engine) return Failure{engine.error()};
-  const engine::Engine* view = engine->get();
+  engine::Engine* view = engine->get();
   return OpenStore{std::move(*engine), view};
 }
 

@@ -13,7 +13,7 @@ namespace kyanite::server {
 
 struct OpenStore {
   std::unique_ptr<store::Store> store;
-  const engine::Engine* engine = nullptr;  // Null when nothing is kept.
+  engine::Engine* engine = nullptr;  // Null when nothing is kept.
 };
 
 // The error is one sentence for the person who started the server.

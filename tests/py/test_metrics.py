@@ -115,6 +115,21 @@ class Metrics(unittest.TestCase):
         self.assertEqual({re.sub(r"_(bucket|sum|count)$", "", name) for name in emitted - drawn} - {
             re.sub(r"_(bucket|sum|count)$", "", name) for name in drawn}, set())
 
+    def test_the_alerts_are_about_what_is_there(self):
+        text = (ROOT / "docs" / "alerts.yml").read_text()
+        emitted = {line.split("{")[0].split(" ")[0] for line in self.text.splitlines() if not line.startswith("#")}
+        rules = re.split(r"^ *- alert: ", text, flags=re.MULTILINE)[1:]
+        self.assertGreater(len(rules), 10)
+        for rule in rules:
+            expression = rule.partition("expr:")[2].partition("labels:")[0]
+            names = set(METRIC_IN_EXPRESSION.findall(expression))
+            self.assertTrue(names or "up{" in expression, rule)
+            self.assertEqual(names - emitted, set())
+            for part in ("expr:", "severity:", "summary:"):
+                self.assertIn(part, rule)
+        described = set(re.findall(r"\bKyanite[A-Z]\w+", (ROOT / "docs" / "OPERATIONS.md").read_text()))
+        self.assertEqual({rule.split()[0] for rule in rules}, described)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -37,6 +37,12 @@ class Kills(Torture):
     def test_lost_parts(self):
         self.torture("--lost-parts", "--self-test")
 
+    def test_backups(self):
+        self.torture("--backup", "--cycles", "3", "--seconds", "60")
+
+    def test_backups_that_are_not_right_are_noticed(self):
+        self.torture("--backup", "--self-test")
+
     def test_descriptors(self):
         self.torture("--descriptors", "--self-test")
 

@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 
+from backups import Backups
 from bad import BadDisk
 from client import Disconnected
 from clocks import ClockJumps
@@ -28,7 +29,7 @@ from lost import LostParts
 from owner import Wrong
 from power import PowerCut
 
-MODES = (Kills, PowerCut, DiskFull, BadDisk, LostParts, Descriptors, ClockJumps, Crowd)
+MODES = (Kills, PowerCut, DiskFull, BadDisk, LostParts, Descriptors, ClockJumps, Crowd, Backups)
 HELP = {
     PowerCut: "kill the server and take back what it had not synced, wholly, in part, or with the last write torn",
     DiskFull: "let the disk have no room for a while",
@@ -37,6 +38,7 @@ HELP = {
     Descriptors: "let the server open nothing for a while",
     ClockJumps: "set the clock forward and back",
     Crowd: "with thousands of idle and slow connections",
+    Backups: "back the server up under load, kill some of the backups, and verify what is restored",
 }
 
 

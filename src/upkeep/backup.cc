@@ -1,0 +1,224 @@
+#include "upkeep/backup.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "engine/codec.h"
+#include "engine/extents.h"
+#include "engine/frozen_records.h"
+#include "engine/identity.h"
+#include "engine/log_audit.h"
+#include "engine/pin.h"
+#include "os/directory.h"
+#include "upkeep/backup_history.h"
+#include "upkeep/backup_list.h"
+#include "upkeep/copy_file.h"
+
+namespace kyanite::upkeep {
+
+namespace {
+
+using Outcome = Result<void, std::string>;
+
+constexpr const char* kFolder = "/files";
+
+class Backup {
+ public:
+  Backup(const Pinned& pinned, std::string directory, const BackupOptions& options)
+      : pinned_(pinned),
+        directory_(std::move(directory)),
+        options_(options),
+        pace_(options.bytes_per_second) {}
+
+  Result<BackupCounts, std::string> run() {
+    for (auto step : {&Backup::open_target, &Backup::look_at_records, &Backup::copy_root,
+                      &Backup::copy_records, &Backup::copy_extents, &Backup::finish}) {
+      if (auto done = (this->*step)(); !done)
+        return Failure{"The backup to " + directory_ + " failed: " + done.error() +
+                       ". The former one, if there is one, is untouched."};
+    }
+    return counts_;
+  }
+
+ private:
+  static Outcome outcome(const os::Result<void>& result) {
+    if (!result) return Failure{result.error().what};
+    return {};
+  }
+
+  Outcome open_target() {
+    if (auto made = os::make_directories(directory_); !made) return Failure{made.error().what};
+    auto former = read_backup_list(directory_);
+    if (!former) return Failure{former.error()};
+    auto names = os::list_directory(directory_);
+    if (!names) return Failure{names.error().what};
+    if (*former) {
+      former_ = std::move(**former);
+    } else if (std::any_of(names->begin(), names->end(), [](const std::string& name) {
+                 return name != "files" && name != "BACKUP.new" && name != "lost+found" &&
+                        name != "lock";
+               })) {
+      return Failure{std::string("the directory is not empty and holds no backup")};
+    }
+    auto lock = os::File::open(directory_ + "/lock", os::File::Mode::kCreateOrOpen);
+    auto locked = lock ? (*lock)->try_lock() : Failure{lock.error()};
+    if (!locked) return Failure{locked.error().what};
+    if (!*locked) return Failure{std::string("another backup to it is under way")};
+    lock_ = std::move(*lock);
+    if (auto made = os::make_directories(directory_ + kFolder); !made)
+      return Failure{made.error().what};
+    list_.target = former_.target.empty() ? hex(random_bytes(16)) : former_.target;
+    list_.id = hex(random_bytes(16));
+    list_.number = former_.number + 1;
+    // Files with equal names are equal only if this directory has gone on from that backup.
+    continues_ = !former_.id.empty() &&
+                 last_backup(pinned_.location(), former_.target) == std::optional(former_.id);
+    // What a backup that failed has left.
+    return remove_unlisted(former_);
+  }
+
+  Outcome look_at_records() {
+    auto damages = engine::audit_logs(pinned_.root(), pinned_.records());
+    if (!damages) return Failure{damages.error()};
+    if (!damages->empty())
+      return Failure{"the log " + damages->front().log + " is damaged: " + damages->front().what};
+    auto records =
+        engine::FrozenRecords::open(pinned_.records(), engine::FrozenRecords::Care::kWhole);
+    if (!records)
+      return Failure{"the records cannot be opened (" + records.error() +
+                     "); kyanite check says more"};
+    auto record = (*records)->get(engine::standing_key());
+    std::optional<engine::Standing> standing;
+    if (record && *record != nullptr) standing = engine::standing_of(**record);
+    if (!standing) return Failure{std::string("the records do not know their directory")};
+    standing_ = *standing;
+    return find_extents(**records);
+  }
+
+  // Those that records list.
+  Outcome find_extents(const engine::FrozenRecords& records) {
+    std::optional<std::string> wrong;
+    const auto see = [&](std::string_view, std::string_view bytes) {
+      const auto refs = engine::decode_refs(bytes);
+      if (!refs) wrong = "a record is of no known format";
+      if (!refs) return false;
+      for (const auto& ref : *refs) listed_.insert(ref.extent);
+      return true;
+    };
+    records.scan({}, {}, see, [&](const engine::Gap& gap) { wrong = gap.why; });
+    if (wrong) return Failure{*wrong + "; kyanite check says more"};
+    return {};
+  }
+
+  Outcome copy_root() {
+    for (const std::string name : {"FORMAT", "IDENTITY", "LOGS"}) {
+      if (auto copied = copy(pinned_.root() + "/" + name, name, false); !copied) return copied;
+    }
+    return {};
+  }
+
+  Outcome copy_records() {
+    auto names = os::list_directory(pinned_.records());
+    if (!names) return Failure{names.error().what};
+    std::sort(names->begin(), names->end());
+    for (const auto& name : *names) {
+      if (name == "LOCK" || name == "LOG" || name.starts_with("OPTIONS-")) continue;
+      auto copied = copy(pinned_.records() + "/" + name, "records/" + name, name.ends_with(".sst"));
+      if (!copied) return copied;
+    }
+    return {};
+  }
+
+  // Those that the records list, and the last that they know of, by which it is seen that extents
+  // and records are of one time. What is appended to them meanwhile does not matter.
+  Outcome copy_extents() {
+    auto ids = engine::extent_ids(pinned_.extents());
+    if (!ids) return Failure{ids.error().what};
+    std::string open;  // Names of those that are being written.
+    if (pinned_.served()) {
+      auto text = os::read_text(pinned_.root() + "/" + engine::kOpenExtents);
+      if (!text) return Failure{text.error().what};
+      open = std::move(*text);
+    }
+    std::erase_if(*ids, [&](uint64_t id) { return id > standing_.announced; });
+    if (!ids->empty()) listed_.insert(ids->back());
+    for (const uint64_t id : listed_) {
+      const std::string name = engine::extent_name(id);
+      const bool final = open.find(name) == std::string::npos;
+      auto copied = copy(pinned_.extents() + "/" + name, "extents/" + name, final);
+      if (!copied) return copied;
+    }
+    return {};
+  }
+
+  Outcome copy(const std::string& from, const std::string& name, bool final) {
+    const auto former = former_.files.find(name);
+    BackupFile file;
+    if (continues_ && final && former != former_.files.end() && former->second.final) {
+      file = former->second;
+    } else {
+      file.number = list_.number;
+      file.final = final;
+      auto copied = copy_file(from, directory_ + "/" + stored_name(name, file), pace_);
+      if (!copied) return Failure{copied.error().what};
+      file.bytes = copied->bytes;
+      file.crc32c = copied->crc32c;
+      ++counts_.copied_files;
+      counts_.copied_bytes += file.bytes;
+    }
+    list_.files[name] = file;
+    ++counts_.files;
+    counts_.bytes += file.bytes;
+    options_.progress(counts_);
+    return {};
+  }
+
+  Outcome finish() {
+    // Otherwise what was copied may have been reclaimed meanwhile.
+    if (!pinned_.lasts()) return Failure{std::string("the server was stopped meanwhile")};
+    if (auto synced = os::sync_directory(directory_ + kFolder); !synced)
+      return Failure{synced.error().what};
+    auto written = os::write_text(directory_, std::string(kBackupName), text_of(list_));
+    if (!written) return Failure{written.error().what};
+    // From here on it is there. If this is not noted, the next one copies everything again.
+    (void)note_backup(pinned_.location(), list_.target, list_.id);
+    (void)remove_unlisted(list_);
+    return {};
+  }
+
+  Outcome remove_unlisted(const BackupList& list) {
+    std::set<std::string> kept;
+    for (const auto& [name, file] : list.files) kept.insert(stored_name(name, file));
+    auto names = os::list_directory(directory_ + kFolder);
+    if (!names) return Failure{names.error().what};
+    for (const auto& name : *names) {
+      if (kept.contains("files/" + name)) continue;
+      auto removed = os::remove_file(directory_ + kFolder + "/" + name);
+      if (!removed) return outcome(removed);
+    }
+    return {};
+  }
+
+  const Pinned& pinned_;
+  const std::string directory_;
+  const BackupOptions& options_;
+  Pace pace_;
+  std::shared_ptr<const os::File> lock_;
+  BackupList former_;
+  BackupList list_;
+  bool continues_ = false;
+  engine::Standing standing_;
+  std::set<uint64_t> listed_;  // extents
+  BackupCounts counts_;
+};
+
+}  // namespace
+
+Result<BackupCounts, std::string> back_up(const Pinned& pinned, const std::string& directory,
+                                          const BackupOptions& options) {
+  return Backup(pinned, directory, options).run();
+}
+
+}  // namespace kyanite::upkeep
