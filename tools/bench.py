@@ -33,7 +33,7 @@ SECTIONS = {"start": bench_rows.start, "reads": bench_rows.reads, "writes": benc
             "tables": bench_sizes.tables, "fairness": bench_fairness.fairness, "peers": bench_rows.peers,
             "offered": bench_offered.offered,
             "lake": bench_lake.lake, "smb": bench_smb.smb, "instructions": instructions.section}
-NOT_QUICK = ("offered", "smb", "instructions")  # Left out by --quick unless they are named.
+NOT_QUICK = ("offered", "lake", "smb", "instructions")  # Left out by --quick unless they are named.
 COSTS = {"p50_us": "p50 us", "p99_us": "p99 us", "p999_us": "p99.9 us", "cpu_us": "CPU us", "written": "written B"}
 
 

@@ -67,6 +67,18 @@ TEST(TreeRaces, NothingIsPutIntoADirectoryThatIsGone) {
   EXPECT_EQ(seen, (std::set<Outcomes>{{"ok", "no parent"}, {"not empty", "ok"}}));
 }
 
+// One who has seen it empty before something came into it must not renew the mark of another.
+TEST(TreeRaces, HoweverManyWantItGone) {
+  for (uint64_t seed = 0; seed < 20 * kSeeds; ++seed) {
+    store::InterleavedStore store;
+    TestTree files(store);
+    make_directories(files, {"a"});
+    const auto outcomes = race(seed, together(files.remove("a", true), files.remove("a", true),
+                                              files.remove("a", true), files.create("a/file")));
+    EXPECT_EQ(outcome(files.find("a/file")), outcomes[3]) << "seed " << seed;
+  }
+}
+
 TEST(TreeRaces, NorMovedIntoIt) {
   std::set<Outcomes> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {

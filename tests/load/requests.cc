@@ -379,7 +379,8 @@ Scripts::Scripts(const Options& options) : shared_(std::make_unique<Shared>()) {
     case Kind::kUploads: {
       shared.make_body();
       auto& all = shared.pool.requests;
-      for (uint64_t i = 0; i < shared.names() / kUploadSteps; ++i) {
+      const uint64_t most = options.count > 0 ? options.count : shared.names() / kUploadSteps;
+      for (uint64_t i = 0; i < most; ++i) {
         for (size_t step = 0; step < kUploadSteps; ++step) {
           const Shape shape = upload_step(options, options.first_name + i, step);
           const std::string_view body = shape.length > 0 ? shared.body : std::string_view();
