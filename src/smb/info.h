@@ -85,7 +85,6 @@ struct NameInfoOf {
 };
 using NameInfo = NameInfoOf<FileClass::kName>;
 using NormalizedNameInfo = NameInfoOf<FileClass::kNormalizedName>;
-using AlternateNameInfo = NameInfoOf<FileClass::kAlternateName>;
 
 struct AllInfo {
   static constexpr FileClass kClass = FileClass::kAll;
