@@ -53,17 +53,6 @@ class Opens : public testing::Test {
   TestClient client{world};
 };
 
-TEST_F(Opens, HaveNoNamesOfDos) {
-  smb::QueryInfoRequest request;
-  request.type = smb::InfoType::kFile;
-  request.info_class = static_cast<uint8_t>(smb::FileClass::kAlternateName);
-  request.output_length = 1024;
-  request.file = create("a long name.text");
-  const auto answer = client.ask(Command::kQueryInfo, request);
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->status(), Status::kObjectNameNotFound);
-}
-
 TEST_F(Opens, RelatedMessagesMeanWhatWasUsedBefore) {
   const smb::FileId file = create("d");
   auto answers = ask({control(smb::Control::kGetObjectId, file),

@@ -64,8 +64,9 @@ class FileInfo {
         return fit(all());
       case FileClass::kNormalizedName:
         return fit(smb::NormalizedNameInfo{wire_path(open_.file.path)});
-      case FileClass::kAlternateName:  // Nothing has a name of DOS.
-        return {Status::kObjectNameNotFound, {}};
+      case FileClass::kAlternateName:
+        if (open_.file.is_root()) return {Status::kObjectNameNotFound, {}};
+        return fit(smb::AlternateNameInfo{alternate_name(entry_.name)});
       case FileClass::kFullEa:
         return {Status::kNoEasOnFile, {}};
       default:

@@ -85,6 +85,7 @@ struct NameInfoOf {
 };
 using NameInfo = NameInfoOf<FileClass::kName>;
 using NormalizedNameInfo = NameInfoOf<FileClass::kNormalizedName>;
+using AlternateNameInfo = NameInfoOf<FileClass::kAlternateName>;
 
 struct AllInfo {
   static constexpr FileClass kClass = FileClass::kAll;

@@ -59,6 +59,7 @@ TEST(Info, OfFiles) {
   expect_wire(standard, Bytes(24).u64(0, 4096).u64(8, 100).u32(16, 1).u8(20, 1));
   expect_wire(NameInfo{"\\dir\\file"}, Bytes(22).u32(0, 18).utf16(4, "\\dir\\file"));
   expect_wire(NormalizedNameInfo{"dir"}, Bytes(10).u32(0, 6).utf16(4, "dir"));
+  expect_wire(AlternateNameInfo{"A~1"}, Bytes(10).u32(0, 6).utf16(4, "A~1"));
   expect_wire(StreamInfo{100, 4096},
               Bytes(38).u32(4, 14).u64(8, 100).u64(16, 4096).utf16(24, "::$DATA"));
   expect_wire(CompressionInfo{100, 0}, Bytes(16).u64(0, 100));
