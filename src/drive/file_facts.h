@@ -24,8 +24,8 @@ uint64_t allocation_of(const tree::Entry& entry, uint64_t asked = 0);
 // Never 0, which clients take for none.
 uint64_t file_id_of(tree::EntryId id);
 
-// A name of eight and three letters, as clients of DOS would have it. Files are not found by it:
-// it is for those who ask for one and take it for an error when there is none.
+// A name of eight and three letters. No file is found by it: it is for those who take it for an
+// error when there is none, as smbclient does, whose allinfo tells nothing of a file then.
 std::string alternate_name(const std::string& name);
 
 smb::DirectoryEntry directory_entry(const tree::Entry& entry, std::string name);

@@ -44,6 +44,8 @@ inline constexpr size_t kMaxOpens = 16'384;
 
 // Signing and encrypting more than this is left to the workers.
 inline constexpr size_t kInlineCryptoBytes = 64 * 1024;
+// So many frames are ready to be sent while one is being sent.
+inline constexpr size_t kFramesReady = 1;
 
 // A connection on which nobody has logged on by then is closed.
 inline constexpr std::chrono::seconds kLogonTime{30};

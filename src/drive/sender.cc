@@ -184,54 +184,93 @@ std::vector<iovec> pieces_of(const OutgoingFrame& frame, std::string_view prefix
 }
 }  // namespace
 
-Sender::~Sender() { CHECK(!running_); }
+Sender::~Sender() { CHECK(!preparing_ && !writing_); }
 
 void Sender::send(OutgoingFrame frame) {
   if (broken_) return;
   queue_.push_back(std::move(frame));
-  if (!running_) run();
+  if (!preparing_) prepare_all();
 }
 
-Detached Sender::run() {
-  running_ = true;
-  while (!queue_.empty() && !broken_) {
-    OutgoingFrame frame = std::move(queue_.front());
+Detached Sender::prepare_all() {
+  preparing_ = true;
+  while (!queue_.empty()) {
+    if (ready_.size() >= kFramesReady) {
+      Pending<bool> room;
+      room_ = &room;
+      co_await room;
+      continue;
+    }
+    Prepared prepared{std::move(queue_.front()), {}};
     queue_.pop_front();
-    bool sent = false;
+    OutgoingFrame& frame = prepared.frame;
+    bool done = false;
     try {
-      sent = co_await send_one(std::move(frame));
+      if (bytes_of(frame) > kInlineCryptoBytes || has_files(frame)) {
+        auto work = [&frame] { return prepare(frame); };
+        prepared.sealed = co_await workers_.run(work);
+      } else {
+        prepared.sealed = prepare(frame);
+      }
+      done = true;
     } catch (const std::bad_alloc&) {
     }
-    if (!sent) {
-      broken_ = true;
-      queue_.clear();
-      carrier_.cut();
+    if (!done) give_up();
+    if (broken_) {
+      prepared = {};
+      if (on_progress) on_progress();
+      break;
     }
-    if (on_progress) on_progress();
+    ready_.push_back(std::move(prepared));
+    if (!writing_) write_all();
   }
-  running_ = false;
-  if (drained_ != nullptr) std::exchange(drained_, nullptr)->set(true);
+  preparing_ = false;
+  look_if_drained();
 }
 
-Task<bool> Sender::send_one(OutgoingFrame frame) {
-  Buffer sealed;
-  if (bytes_of(frame) > kInlineCryptoBytes || has_files(frame)) {
-    auto work = [&frame] { return prepare(frame); };
-    sealed = co_await workers_.run(work);
-  } else {
-    sealed = prepare(frame);
+Detached Sender::write_all() {
+  writing_ = true;
+  while (!ready_.empty()) {
+    Prepared prepared = std::move(ready_.front());
+    ready_.pop_front();
+    if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
+    bool sent = false;
+    try {
+      sent = co_await write_one(std::move(prepared));
+    } catch (const std::bad_alloc&) {
+    }
+    if (!sent) give_up();
+    if (on_progress) on_progress();
   }
-  if (!sealed.empty()) {
-    iovec whole{sealed.data(), sealed.size()};
+  writing_ = false;
+  look_if_drained();
+}
+
+Task<bool> Sender::write_one(Prepared prepared) {
+  if (!prepared.sealed.empty()) {
+    iovec whole{prepared.sealed.data(), prepared.sealed.size()};
     co_return co_await carrier_.write({&whole, 1});
   }
-  const auto prefix = smb::make_prefix(bytes_of(frame));
-  auto pieces = pieces_of(frame, {prefix.data(), prefix.size()});
+  const auto prefix = smb::make_prefix(bytes_of(prepared.frame));
+  auto pieces = pieces_of(prepared.frame, {prefix.data(), prefix.size()});
   co_return co_await carrier_.write(pieces);
 }
 
+void Sender::give_up() {
+  if (std::exchange(broken_, true)) return;
+  queue_.clear();
+  ready_.clear();
+  if (room_ != nullptr) std::exchange(room_, nullptr)->set(true);
+  carrier_.cut();
+}
+
+void Sender::look_if_drained() {
+  if (preparing_ || writing_ || drained_ == nullptr) return;
+  std::exchange(drained_, nullptr)->set(true);
+}
+
 Task<void> Sender::drain() {
-  if (!running_) co_return;
+  if (!preparing_ && !writing_) co_return;
   Pending<bool> drained;
   drained_ = &drained;
   co_await drained;

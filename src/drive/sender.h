@@ -1,9 +1,10 @@
 // Sends a connection's frames one after the other: reads what is still in files, signs, encrypts
-// and writes. Large ones are prepared by the workers.
+// and writes. Large ones are prepared by the workers, each while the one before is written.
 #pragma once
 
 #include <deque>
 
+#include "base/buffer.h"
 #include "base/executor.h"
 #include "drive/carrier.h"
 #include "drive/chain.h"
@@ -20,7 +21,7 @@ class Sender {
 
   // Its frame is sent after those before it; not at all once the peer is gone.
   void send(OutgoingFrame frame);
-  size_t waiting() const { return queue_.size(); }
+  size_t waiting() const { return queue_.size() + ready_.size(); }
 
   // Called on the loop after each frame, when its memory is free again.
   std::function<void()> on_progress;
@@ -29,14 +30,25 @@ class Sender {
   Task<void> drain();
 
  private:
-  Detached run();
-  Task<bool> send_one(OutgoingFrame frame);
+  struct Prepared {
+    OutgoingFrame frame;
+    Buffer sealed;  // Behind its prefix; empty when the frame is not encrypted.
+  };
+
+  Detached prepare_all();
+  Detached write_all();
+  Task<bool> write_one(Prepared prepared);
+  void give_up();
+  void look_if_drained();
 
   Carrier& carrier_;
   Workers& workers_;
   std::deque<OutgoingFrame> queue_;
-  bool running_ = false;
+  std::deque<Prepared> ready_;
+  bool preparing_ = false;
+  bool writing_ = false;
   bool broken_ = false;
+  Pending<bool>* room_ = nullptr;  // among those that are ready
   Pending<bool>* drained_ = nullptr;
 };
 

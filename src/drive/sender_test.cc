@@ -135,5 +135,80 @@ TEST_F(DataInFiles, ThatCannotBeReadIsAnErrorToTheClient) {
   }
 }
 
+// Frames of a connection that takes them when it is told to.
+class FramesInTurn : public testing::Test {
+ protected:
+  void send(const std::string& message) {
+    OutgoingFrame frame;
+    Outgoing out;
+    out.message = message;
+    frame.messages.push_back(std::move(out));
+    sender_.send(std::move(frame));
+  }
+  void drain() {
+    const auto wait = [](Sender& from, bool& out) -> Detached {
+      co_await from.drain();
+      out = true;
+    };
+    wait(sender_, drained_);
+  }
+
+  TestWorld world_;
+  MemoryCarrier carrier_{world_.loop, "127.0.0.1"};
+  Sender sender_{carrier_, world_.workers};
+  bool drained_ = false;
+};
+
+TEST_F(FramesInTurn, AreSentInOrderThoughTheyAreMadeReadyAhead) {
+  Pending<bool> taken;
+  carrier_.held = &taken;
+  size_t progress = 0;
+  sender_.on_progress = [&] { ++progress; };
+  // The second is made by a worker, the others at once.
+  const std::vector<std::string> messages = {"first", std::string(kInlineCryptoBytes + 1, 'x'),
+                                             "third", "fourth"};
+  for (const std::string& message : messages) send(message);
+  EXPECT_GT(sender_.waiting(), 1u);
+  EXPECT_EQ(progress, 0u);
+  drain();
+  carrier_.held = nullptr;
+  taken.set(true);
+  EXPECT_TRUE(world_.loop.run_until([&] { return drained_; }));
+  ASSERT_EQ(carrier_.frames.size(), messages.size());
+  for (size_t i = 0; i < messages.size(); ++i)
+    EXPECT_TRUE(carrier_.frames[i].substr(smb::kPrefixBytes) == messages[i]) << i;
+  EXPECT_EQ(progress, messages.size());
+  EXPECT_EQ(sender_.waiting(), 0u);
+}
+
+TEST_F(FramesInTurn, AreForgottenWhenThePeerIsGone) {
+  Pending<bool> taken;
+  carrier_.held = &taken;
+  Load load;
+  const auto send_weighed = [&](const std::string& message) {
+    OutgoingFrame frame;
+    Outgoing out;
+    out.message = message;
+    frame.messages.push_back(std::move(out));
+    frame.weight = Load::Weight(load, 1, message.size(), {}, {});
+    sender_.send(std::move(frame));
+  };
+  size_t left = 0;
+  sender_.on_progress = [&] { left = load.requests(); };
+  for (const char* message : {"first", "second", "third"}) send_weighed(message);
+  send_weighed(std::string(kInlineCryptoBytes + 1, 'x'));
+  EXPECT_EQ(load.requests(), 4u);
+  drain();
+  carrier_.is_cut = true;
+  carrier_.held = nullptr;
+  taken.set(true);
+  EXPECT_TRUE(world_.loop.run_until([&] { return drained_; }));
+  EXPECT_TRUE(carrier_.frames.empty());
+  EXPECT_EQ(load.requests(), 0u);
+  EXPECT_EQ(left, 0u);  // Whoever waits for room has been told last when there was all of it.
+  send_weighed("late");
+  EXPECT_EQ(load.requests(), 0u);
+}
+
 }  // namespace
 }  // namespace kyanite::drive

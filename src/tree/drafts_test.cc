@@ -83,6 +83,20 @@ TEST_F(Writes, MoveTheWriteTimeALittleLater) {
   EXPECT_EQ(files_.close(writer), "ok");
 }
 
+TEST_F(Writes, AfterTheFirstMoveItWhenTheirWriterIsDone) {
+  Opened writer = files_.open("file");
+  files_.clock.advance_seconds(10);
+  const Time first = files_.clock.now();
+  EXPECT_EQ(files_.write(writer, 0, "x"), "ok");
+  files_.clock.advance_seconds(10);
+  EXPECT_EQ(files_.write(writer, 1, "y"), "ok");
+  files_.clock.advance_seconds(10);
+  EXPECT_EQ(files_.state(writer).smb.written, first);
+  const Time end = files_.clock.now();
+  EXPECT_EQ(files_.close(writer), "ok");
+  EXPECT_EQ(files_.find("file")->found.entry->smb.written, end);
+}
+
 TEST_F(Writes, CanBeLongAndAnywhere) {
   Opened file = files_.open("file");
   std::string model;

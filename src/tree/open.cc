@@ -309,6 +309,7 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   // While the handle stands: whoever it has kept out comes after all that was written through it.
   const bool goes = last && (last->delete_on_close || table.is_delete_pending(opened.file));
   Result<void> stored;
+  if (wrote && !opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
   if (wrote && !goes) stored = co_await table.drafts().settle(opened.file);
   if (last && last->delete_on_close) co_await table.begin_closing(opened.handle);
   auto closed = table.close(opened.handle);
@@ -320,7 +321,6 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
     co_return state;
   }
   if (wrote) {
-    if (!opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
     if (auto settled = co_await table.drafts().settle(opened.file); !settled)
       co_return settled.error();
     // What was lost is told once.

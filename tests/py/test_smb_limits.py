@@ -17,6 +17,8 @@ from test_torture import sanitizer
 
 STRANGERS = 1000
 MOST_BYTES_EACH = 12 * 1024
+IDLE_SESSIONS = 1000
+MOST_BYTES_IDLE = 64 << 20  # Of the whole server.
 MOST_SECONDS_EACH = 0.0005  # Of the server's threads, with what the kernel does for them.
 LARGEST = 8 << 20
 FRAME_OVER = (8 << 20) + 65536 + 52 + 1  # One more than a frame may have.
@@ -59,9 +61,9 @@ class SmbLimits(unittest.TestCase):
             self.assertTrue(receive(peer))
         return peer
 
-    def cost(self):
+    def cost(self, server=None):
         """Bytes of memory and seconds of work."""
-        process = pathlib.Path(f"/proc/{self.server.process.pid}")
+        process = pathlib.Path(f"/proc/{(server or self.server).process.pid}")
         fields = (process / "stat").read_text().rpartition(")")[2].split()
         pages = int((process / "statm").read_text().split()[1])
         return pages * resource.getpagesize(), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -76,6 +78,28 @@ class SmbLimits(unittest.TestCase):
         self.assertLess((more_seconds - seconds) / STRANGERS, MOST_SECONDS_EACH)
         for peer in kept:
             peer.close()
+
+    @unittest.skipIf(sanitizer(), "sanitizers take memory for themselves")
+    def test_idle_sessions_take_little_memory(self):
+        asyncio.run(self.idle_sessions())
+
+    async def idle_sessions(self):
+        """On a server that keeps its data on disk, as those do that have so many."""
+        server = harness.Server()
+        self.addCleanup(server.stop)
+        rest = Connection.to(server.url("File"), harness.ACCOUNT, harness.KEY)
+        await rest.request("PUT", "/idle", {"restype": "share"})
+        rest.close()
+        drives = [smb.SmbConnection("127.0.0.1", smb.port_of(server), harness.ACCOUNT, harness.KEY, "idle")
+                  for _ in range(IDLE_SESSIONS)]
+        for drive in drives:
+            await drive.open()
+        self.assertLess(self.cost(server)[0], MOST_BYTES_IDLE)
+        for drive in drives:
+            self.assertTrue((await drive.echo()).ok)
+        self.assertLess(self.cost(server)[0], MOST_BYTES_IDLE)
+        for drive in drives:
+            drive.close()
 
     def test_frames_of_strangers_are_short(self):
         for length, answered in ((STRANGERS_FRAME_OVER - 1, True), (STRANGERS_FRAME_OVER, False)):

@@ -33,6 +33,8 @@ def why_not():
         return "there is no /dev/net/tun"
     if not os.path.exists(KERNEL):
         return "user-mode-linux is not installed"
+    if " amx_tile" in pathlib.Path("/proc/cpuinfo").read_text():
+        return "user-mode-linux 6.1 cannot set the registers of a processor that has AMX"
     return ""
 
 
