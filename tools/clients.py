@@ -186,4 +186,5 @@ class RustClient(Client):
 
 
 CLIENTS = {client.name: client for client in (
-    JavaClient("hadoop"), GoClient("azcopy", "github.com/Azure/azure-storage-azcopy/v10"), PythonClient("python"), GoClient("go"), JavaClient("java"), RustClient("rust"))}
+    JavaClient("hadoop"), GoClient("azcopy", "github.com/Azure/azure-storage-azcopy/v10"), PythonClient("python"),
+    GoClient("go"), JavaClient("java"), RustClient("rust"))}
