@@ -75,8 +75,11 @@ def run_junit(counts, client, options, environment, properties=(), expected=()):
     does not is told as well."""
     with tempfile.TemporaryDirectory(prefix="kyanite-junit-") as reports:
         path = os.pathsep.join([str(client.source), str(client.place / "classes"), f"{client.place / 'lib'}/*"])
-        command = ["java", "-Xmx1g", "--add-opens=java.base/java.lang=ALL-UNNAMED", *(f"-D{name}={value}" for name, value in properties), "-cp", path, "org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner",
-                   "--details=tree", "--disable-ansi-colors", f"--reports-dir={reports}", *options]
+        # Some tests look into the Java machine itself.
+        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.lang.reflect")]
+        command = ["java", "-Xmx1g", *opened, *(f"-D{name}={value}" for name, value in properties), "-cp", path,
+                   "org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--details=tree",
+                   "--disable-ansi-colors", f"--reports-dir={reports}", *options]
         code = [*lines_of(command, environment)][-1]
         seen = 0
         for report in pathlib.Path(reports).glob("TEST-*.xml"):
