@@ -42,8 +42,7 @@ void Budget::leave(Owner& owner) {
   if (--owner.second.parts == 0) owners_.erase(owners_.find(owner.first));
 }
 
-bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to,
-                    Asked asked) {
+bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t to, Asked asked) {
   MutexLock lock(mutex_);
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);

@@ -2,8 +2,9 @@
 // more than what stays free: one alone gets a half, two a third each, and there is always something
 // left for one more. An account may hold three times what stays free: its peers do not shut each
 // other out, and all of them together leave a quarter to other accounts. Who asks for very little
-// gets it as long as a quarter of all is free, and so does who holds nothing and asks for one thing:
-// what others of the same peer hold, who may be behind one address with it, does not shut it out.
+// gets it as long as a quarter of all is free, and so does who holds nothing and asks for one
+// thing: what others of the same peer hold, who may be behind one address with it, does not shut it
+// out.
 #pragma once
 
 #include <array>
