@@ -462,12 +462,8 @@ struct Subcommand {
   int (*run)(const std::vector<std::string>& arguments);
 };
 constexpr Subcommand kSubcommands[] = {
-    {"serve", serve_as_kyanite},
-    {"check", check_command},
-    {"backup", backup_command},
-    {"restore", restore_command},
-    {"migrate", migrate_command},
-    {"import", import_command},
+    {"serve", serve_as_kyanite},  {"check", check_command},     {"backup", backup_command},
+    {"restore", restore_command}, {"migrate", migrate_command}, {"import", import_command},
 };
 
 // The first word may also be one of the names by which the program can be called, as the command of
