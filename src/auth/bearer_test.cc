@@ -264,7 +264,9 @@ TEST(Bearer, TheVersionNeedNotBeInTheHeaders) {
   Settings settings = Call::settings();
   settings.token_rules = &basic();
   const auto as = [&](wire::Version version) {
-    return code_of(authenticate(call.request, call.query, call.target, settings, version, kNow));
+    Caller caller;
+    return code_of(
+        authenticate(call.request, call.query, call.target, settings, version, kNow, caller));
   };
   EXPECT_EQ(as(wire::Version{20211202}), "");
   EXPECT_EQ(as(wire::kBearerTokens), "");

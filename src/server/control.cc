@@ -14,7 +14,7 @@
 namespace kyanite::server {
 
 namespace {
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kLinePatience{2};
 }
 
 os::Result<std::unique_ptr<Control>> Control::start(engine::Engine& engine,
@@ -58,13 +58,13 @@ void Control::loop() {
       answer(std::move(*peer));
     } else {
       // Too few descriptors, say: it is there again at once.
-      std::this_thread::sleep_for(kPatience);
+      std::this_thread::sleep_for(kLinePatience);
     }
   }
 }
 
 void Control::answer(os::LocalSocket peer) {
-  const auto request = peer.receive_line(kPatience);
+  const auto request = peer.receive_line(kLinePatience);
   if (!request || !*request) return;
   if (**request != upkeep::kPinRequest) {
     (void)peer.send_line("it does not know what is asked, being of another version");

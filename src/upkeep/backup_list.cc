@@ -35,7 +35,8 @@ bool is_name(std::string_view name) {
   const size_t slash = name.find('/');
   const auto last = slash == std::string_view::npos ? name : name.substr(slash + 1);
   const auto folder = slash == std::string_view::npos ? "" : name.substr(0, slash);
-  if (!folder.empty() && folder != "records" && folder != "extents") return false;
+  const bool known = folder == "records" || folder == "extents";
+  if (slash != std::string_view::npos && !known) return false;
   return !last.empty() && last.front() != '.' && last.find('/') == std::string_view::npos;
 }
 
@@ -70,7 +71,8 @@ std::string text_of(const BackupList& list) {
     text.append(" ").append(std::to_string(file.crc32c));
     text.append(file.final ? " final\n" : " open\n");
   }
-  return text.append("sum ").append(std::to_string(store::crc32c(text))).append("\n");
+  const std::string sum = std::to_string(store::crc32c(text));
+  return text.append("sum ").append(sum).append("\n");
 }
 
 std::optional<BackupList> parse_backup_list(std::string_view text) {

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 from client import Connection
@@ -15,6 +16,7 @@ from harness import ACCOUNT, BINARY, KEY, Server
 
 COPIED = re.compile(r"Backed up (\d+) files, (\d+) MiB, of which (\d+) files, (\d+) MiB, were copied now")
 MIB = 1 << 20
+NOTICED_S = 20  # How soon the server must have noticed that a command is gone.
 
 
 def kyanite(*words):
@@ -125,7 +127,11 @@ class Backups(unittest.TestCase):
         process.stdout.close()
         location = self.restored()
         self.back_up()
-        self.assertFalse((self.location / "pinned").exists())
+        # The server lets go of it when it notices that the command is gone.
+        deadline = time.monotonic() + NOTICED_S
+        while (self.location / "pinned").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
         self.stop()
         self.start(location)
         self.assert_blobs(before)
