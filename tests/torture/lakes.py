@@ -345,10 +345,17 @@ class LakeClient(Owner):
             await self._refuse(connection, 409, "DirectoryNotEmpty", "DELETE", path, {"recursive": "false"})
             await self._refuse(connection, 409, "InvalidRenameSourcePath", "PUT", f"{path}/inside", {"mode": "legacy"}, rename_headers(path))
 
-    async def check(self, connection):
+    async def observe(self, connection):
         seen = {}
         for root in self.roots:
             seen.update(await observe_tree(connection, root))
+        return seen
+
+    def shown(self, state):
+        return {path: node.but(draft=b"", by_blocks=False) for path, node in state.items()}
+
+    async def check(self, connection):
+        seen = await self.observe(connection)
         complaints = []
         for tree in [self.state, *self.pending]:
             complaint = difference(seen, tree)
@@ -370,10 +377,15 @@ class FileSystem(Owner):
             await expect(connection, 201, "PUT", f"/{self.name}/some/file", {"resource": "file"})
             return
         own, root, mode = self.state
-        what, mark = random.randrange(6), self.next_version()
+        what, mark = random.randrange(7), self.next_version()
         properties = {"x-ms-properties": encoded({MARK: mark})}
         if what == 0:
             await self.change(connection, None, 202, "DELETE", f"/{self.name}", {"resource": "filesystem"})
+        elif what == 6:
+            await expect(connection, 201, "PUT", f"/{self.name}/some/file{mark}", {"resource": "file"})
+            await expect(connection, 201, "PUT", f"/{self.name}/", headers=rename_headers(f"{self.name}/some/file{mark}"))
+            await expect(connection, 200, "HEAD", f"/{self.name}/file{mark}")
+            await expect(connection, 404, "HEAD", f"/{self.name}/some/file{mark}")
         elif what in (1, 2):
             await self.change(connection, (mark, root, mode), 200, "PATCH", f"/{self.name}", {"resource": "filesystem"}, properties)
         elif what == 3:
