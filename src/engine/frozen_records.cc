@@ -206,6 +206,7 @@ std::vector<FrozenRecords::Table> FrozenRecords::tables() const {
   std::vector<rocksdb::LiveFileMetaData> files;
   database_->GetLiveFilesMetaData(&files);
   std::vector<Table> tables;
+  tables.reserve(files.size());
   for (const auto& file : files)
     tables.push_back({file.relative_filename, file.size, file.smallestkey, file.largestkey});
   return tables;
