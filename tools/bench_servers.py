@@ -47,7 +47,11 @@ def cpu_seconds(pid):
 
 
 def with_descendants(pid):
-    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """Of those that end meanwhile nothing is left to be asked."""
+    try:
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
     return [pid, *(below for child in children for below in with_descendants(int(child)))]
 
 
