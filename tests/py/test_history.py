@@ -612,7 +612,7 @@ class Runs(unittest.TestCase):
             kept = pathlib.Path(directory) / "history.jsonl"
             for fault, kind in faults:
                 with self.subTest(fault=fault, kind=kind):
-                    code, output = self.run_history("--minutes", "0.5", "--planted", fault, "--only", kind, "--keep", str(kept))
+                    code, output = self.run_history("--minutes", "1.5", "--planted", fault, "--only", kind, "--keep", str(kept))
                     self.assertEqual(code, 1, output)
                     self.assertIn(f"VIOLATION: no order explains what clients were told about {kind}", output)
                     self.assertEqual(json.loads(kept.read_text().splitlines()[0])["kind"], kind)
