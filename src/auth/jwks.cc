@@ -10,24 +10,18 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/freed_by.h"
 
 namespace kyanite::auth {
 
 namespace {
-template <auto Free>
-struct FreeWith {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using PublicKey = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
-using Number = std::unique_ptr<BIGNUM, FreeWith<BN_free>>;
-using Builder = std::unique_ptr<OSSL_PARAM_BLD, FreeWith<OSSL_PARAM_BLD_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, FreeWith<OSSL_PARAM_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FreeWith<EVP_PKEY_CTX_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;
-using EcdsaSignature = std::unique_ptr<ECDSA_SIG, FreeWith<ECDSA_SIG_free>>;
+using PublicKey = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
+using Number = std::unique_ptr<BIGNUM, FreedBy<BN_free>>;
+using Builder = std::unique_ptr<OSSL_PARAM_BLD, FreedBy<OSSL_PARAM_BLD_free>>;
+using Parameters = std::unique_ptr<OSSL_PARAM, FreedBy<OSSL_PARAM_free>>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FreedBy<EVP_PKEY_CTX_free>>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, FreedBy<EVP_MD_CTX_free>>;
+using EcdsaSignature = std::unique_ptr<ECDSA_SIG, FreedBy<ECDSA_SIG_free>>;
 
 constexpr size_t kP256Bytes = 32;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "blob/job_commits.h"
 #include "blob/tag_entry.h"
 #include "jobs/walk.h"
 #include "lifetime/spaces.h"
@@ -66,11 +67,8 @@ Task<store::Result<void>> add_entries(jobs::Step& step, const std::string& conta
       return {};
     };
     if (auto looked = co_await step.store().look(look); !looked) co_return looked.error();
-    const auto done = co_await commit_together(step.store(), std::move(commits));
-    for (const auto& each : done) {
-      if (each) step.count_changes();
-      if (!each && each.error() != store::Error::kConflict) co_return each.error();
-    }
+    if (auto done = co_await commit_changes(step, std::move(commits)); !done)
+      co_return done.error();
   }
   co_return store::Result<void>();
 }

@@ -8,6 +8,7 @@
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/dead_trees.h"
+#include "blob/job_commits.h"
 #include "blob/tag_entry.h"
 #include "jobs/walk.h"
 #include "lifetime/directory.h"
@@ -100,12 +101,9 @@ Task<store::Result<void>> remove_marks(jobs::Step& step, const std::vector<store
       return {};
     };
     if (auto looked = co_await step.store().look(look); !looked) co_return looked.error();
-    const auto done = co_await commit_together(step.store(), std::move(commits));
-    for (const auto& each : done) {
-      if (each) step.count_changes();
-      // On a conflict somebody stages blocks again.
-      if (!each && each.error() != store::Error::kConflict) co_return each.error();
-    }
+    // On a conflict somebody stages blocks again.
+    if (auto done = co_await commit_changes(step, std::move(commits)); !done)
+      co_return done.error();
   }
   co_return store::Result<void>();
 }

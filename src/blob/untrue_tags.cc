@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "blob/job_commits.h"
 #include "blob/tag_entry.h"
 #include "jobs/walk.h"
 #include "store/fields.h"
@@ -45,11 +46,8 @@ Task<store::Result<void>> remove_entries(jobs::Step& step, const std::vector<Fou
       commit.expect(untrue[j].key, untrue[j].record);
       commit.remove(untrue[j].key);
     }
-    const auto done = co_await commit_together(step.store(), std::move(commits));
-    for (const auto& each : done) {
-      if (!each && each.error() != store::Error::kConflict) co_return each.error();
-      if (each) step.count_changes();
-    }
+    if (auto done = co_await commit_changes(step, std::move(commits)); !done)
+      co_return done.error();
   }
   co_return store::Result<void>();
 }

@@ -12,16 +12,10 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/freed_by.h"
 
 namespace kyanite::issuer {
 
-template <auto Free>
-struct FreedBy {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using Certificate = std::unique_ptr<X509, FreedBy<X509_free>>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 using Bio = std::unique_ptr<BIO, FreedBy<BIO_free>>;

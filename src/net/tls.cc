@@ -11,24 +11,19 @@
 #include <new>
 #include <utility>
 
+#include "base/freed_by.h"
+
 namespace kyanite::net {
 
 namespace {
-template <auto Free>
-struct Deleter {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
 
-using Context = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
-using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using Chain = std::unique_ptr<STACK_OF(X509), Deleter<free_chain>>;
-using Pkcs12 = std::unique_ptr<PKCS12, Deleter<PKCS12_free>>;
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free>>;
+using Context = std::unique_ptr<SSL_CTX, FreedBy<SSL_CTX_free>>;
+using Certificate = std::unique_ptr<X509, FreedBy<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
+using Chain = std::unique_ptr<STACK_OF(X509), FreedBy<free_chain>>;
+using Pkcs12 = std::unique_ptr<PKCS12, FreedBy<PKCS12_free>>;
+using Bio = std::unique_ptr<BIO, FreedBy<BIO_free>>;
 
 // "what: OpenSSL's first reason", and forgets the rest of its error queue.
 Failure<std::string> failure(std::string what) {
