@@ -23,7 +23,8 @@ Task<wire::Result<http::Reply>> get_user_delegation_key(service::Call& call) {
   const auto expiry = wire::parse_iso_date(info.child_value("Expiry"));
   if (!info || !start || !expiry) co_return wire::Error(Code::kInvalidXmlDocument);
   const auto account = call.context.accounts.find(call.target.account);
-  CHECK(account != nullptr);
+  // It may have been taken away while the body came.
+  if (account == nullptr) co_return wire::Error(Code::kResourceNotFound);
   auto key =
       auth::issue_delegation_key(*account, call.caller, call.target.service, call.version_text,
                                  *start, *expiry, info.child_value("DelegatedUserTid"), call.now);

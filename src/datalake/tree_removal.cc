@@ -27,9 +27,10 @@ constexpr int64_t kTokenSeconds = 3600;
 constexpr std::string_view kContinuation = "continuation";
 
 // The MAC of what a token says for this caller and this directory, under the account's first key.
+// None, which no token has, if the account was taken away meanwhile.
 std::string token_mac(const Call& call, uint64_t directory, std::string_view said) {
   const auto account = call.context.accounts.find(call.target.account);
-  CHECK(account != nullptr && !account->keys.empty());
+  if (account == nullptr) return {};
   // No other use of the key begins with this line.
   std::string text = "kyanite tree removal 1\n";
   append_varint(text, call.caller.object_id.size());
