@@ -108,7 +108,7 @@ def default(table):
     lines = ["# Settings of kyanite.service. Each is a flag of kyanite(1); those without a value take true or false.", "#"]
     for section in table["sections"]:
         for flag in section["flags"]:
-            if "variable" not in flag or flag["name"] in ("location", "config"):
+            if "variable" not in flag or flag["name"] in ("location", "config", "pwd"):  # Secrets are not for a file that all may read.
                 continue
             lines += [f"# {flag['text']}", f"#{flag['variable']}={flag.get('value', 'true')}"]
     return "\n".join(lines) + "\n"

@@ -47,6 +47,14 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   return SSL_TLSEXT_ERR_OK;
 }
 
+// Nobody is asked on a terminal: an encrypted key cannot be used.
+int no_password(char*, int, int, void*) { return 0; }
+
+// Each of the two is taken for itself where they are of different kinds.
+bool belong_together(const Context& context) {
+  return SSL_CTX_check_private_key(context.get()) == 1;
+}
+
 Context new_context(const SSL_METHOD* method) {
   Context context(SSL_CTX_new(method));
   if (!context) throw std::bad_alloc();
@@ -56,6 +64,7 @@ Context new_context(const SSL_METHOD* method) {
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // One receive for a record instead of two.
+  SSL_CTX_set_default_passwd_cb(context.get(), no_password);
   return context;
 }
 
@@ -100,6 +109,8 @@ TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_pat
   if (SSL_CTX_use_PrivateKey_file(context.get(), key_path.c_str(), SSL_FILETYPE_PEM) != 1) {
     return failure("cannot use private key " + key_path);
   }
+  if (!belong_together(context))
+    return failure(key_path + " is not the key of certificate " + certificate_path);
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 
@@ -116,9 +127,10 @@ TlsContext::Loaded TlsContext::from_pem_text(const std::string& chain, const std
     if (SSL_CTX_add1_chain_cert(context.get(), next.get()) != 1) return failure("bad chain");
   }
   ERR_clear_error();  // The end of the chain counts as one.
-  const Key private_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
+  const Key private_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, no_password, nullptr));
   if (!private_key || SSL_CTX_use_PrivateKey(context.get(), private_key.get()) != 1)
     return failure("cannot use the private key");
+  if (!belong_together(context)) return failure("the key is not the certificate's");
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 

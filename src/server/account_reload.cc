@@ -10,7 +10,8 @@ AccountReload::AccountReload(const Settings& settings, auth::Accounts& accounts,
     : settings_(settings),
       accounts_(accounts),
       added_(std::move(added)),
-      seen_(settings.config_stamp) {}
+      seen_(settings.config_stamp),
+      well_known_(is_well_known(settings.accounts)) {}
 
 Result<AccountList, std::string> AccountReload::read() const {
   const auto configuration = load_configuration(settings_.options.config_file);
@@ -18,8 +19,15 @@ Result<AccountList, std::string> AccountReload::read() const {
   auto accounts = all_accounts(settings_, configuration->accounts);
   if (!accounts) return Failure{settings_.options.config_file + ": " + accounts.error()};
   // Whoever takes the last account away does not mean to let everybody in.
-  if (is_well_known(*accounts) && !is_well_known(settings_.accounts)) {
+  if (is_well_known(*accounts) && !well_known_) {
     return Failure{settings_.options.config_file + ": there is no account left"};
+  }
+  if (auto safe = check_token_rules(settings_, *accounts); !safe) return Failure{safe.error()};
+  // It would be served as if it had none, and make things that cannot be changed later.
+  for (const auto& [account, own] : configuration->by_account) {
+    if (accounts_.find(account) != nullptr) continue;
+    return Failure{settings_.options.config_file + ": the new account " + account +
+                   " has settings of its own, which takes a restart"};
   }
   return accounts;
 }
@@ -33,6 +41,7 @@ void AccountReload::check() {
     log_error("the changed accounts are not used, those from before stay: " + accounts.error());
     return;
   }
+  well_known_ = is_well_known(*accounts);
   const std::string count = std::to_string(accounts->size());
   accounts_.replace(std::move(*accounts));
   for (const std::string& account : accounts_.names()) added_(account);

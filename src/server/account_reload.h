@@ -29,6 +29,7 @@ class AccountReload {
   auth::Accounts& accounts_;
   const std::function<void(const std::string&)> added_;
   FileStamp seen_;
+  bool well_known_;  // All that is served now is the account that everybody has the key of.
 };
 
 }  // namespace kyanite::server

@@ -101,6 +101,48 @@ TEST_F(AccountReloadTest, TheWellKnownAccountStaysUntilOthersCome) {
   write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
   reload_->check();
   EXPECT_EQ(now(), "acme|key ");
+  write(R"({"accounts": []})");
+  reload_->check();
+  EXPECT_EQ(now(), "acme|key ") << "it does not come back by itself";
+}
+
+TEST_F(AccountReloadTest, ANewAccountWithSettingsOfItsOwnTakesARestart) {
+  write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
+  start();
+  write(
+      R"({"accounts": [{"name": "acme", "keys": ["azI="], "settings": {"blobVersioning": true}}]})");
+  reload_->check();
+  EXPECT_EQ(now(), "acme|k2 ") << "what it has holds from the next start";
+  write(
+      R"({"accounts": [{"name": "acme", "keys": ["azM="]}, {"name": "new", "keys": ["bmV3"], "settings": {"blobVersioning": true}}]})");
+  reload_->check();
+  EXPECT_EQ(now(), "acme|k2 ");
+}
+
+TEST_F(AccountReloadTest, AccountsThatForgedTokensWouldReachAreNotTakenOver) {
+  write("{}");
+  auto options =
+      parse_options({"--config", path_, "--insecureOffLoopback", "--blobHost", "0.0.0.0"});
+  ASSERT_TRUE(options) << options.error();
+  options->oauth = true;
+  auto settings = make_settings(std::move(*options), kOnlyBlob, "");
+  ASSERT_TRUE(settings) << settings.error();
+  settings_.emplace(std::move(*settings));
+  accounts_ = std::make_unique<auth::Accounts>(settings_->accounts);
+  reload_.emplace(*settings_, *accounts_, [](const std::string&) {});
+  write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
+  reload_->check();
+  EXPECT_EQ(accounts_->names(), std::vector<std::string>{std::string(kWellKnownAccount)});
+}
+
+// What could not be read because of it is tried again.
+TEST_F(AccountReloadTest, AnotherModeIsAChange) {
+  write("{}");
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_write);
+  const FileStamp before = FileStamp::of(path_);
+  EXPECT_EQ(FileStamp::of(path_), before);
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
+  EXPECT_FALSE(FileStamp::of(path_) == before);
 }
 
 }  // namespace

@@ -177,6 +177,11 @@ Outcome apply_environment(Options& options, const Environment& environment) {
       known.insert(variable);
       const auto found = environment.find(variable);
       if (found == environment.end()) continue;
+      // Kubernetes makes such variables of the names of services.
+      if (found->second.starts_with("tcp://") || found->second.starts_with("udp://")) {
+        options.doubtful.push_back(variable + " is an address of another program's and not used");
+        continue;
+      }
       if (auto applied = apply_variable(options, flag, found->second); !applied) {
         return variable + " " + applied.error();
       }

@@ -36,21 +36,6 @@ void make_account_settings(const Options& options, const Configuration& file, Se
   }
 }
 
-// Without a key set any token passes that looks right, so only those who are on this machine may
-// bring one. Where everybody has the key anyhow, a token gives nothing more.
-Result<void, std::string> check_token_rules(const auth::TokenRules& rules,
-                                            const Settings& settings) {
-  const bool for_all = settings.options.insecure_off_loopback && is_well_known(settings.accounts);
-  if (rules.verifies() || for_all) return {};
-  const auto open = open_host(settings.hosts);
-  if (!open) return {};
-  return Failure{
-      "refusing to listen on " + *open +
-      " with --oauth basic and no key set: anyone who reaches this address could make "
-      "tokens that pass. Name the key set of your token issuer as oauth.jwks in the file "
-      "given by --config, or listen on loopback only"};
-}
-
 // The server gives tokens to whoever asks, so only those who are on this machine may ask.
 Result<void, std::string> check_local_tokens(const Settings& settings,
                                              const TokenConfiguration& tokens) {
@@ -75,6 +60,20 @@ Result<AccountList, std::string> all_accounts(const Settings& settings, AccountL
   AccountList given = settings.environment_accounts;
   std::move(of_file.begin(), of_file.end(), std::back_inserter(given));
   return choose_accounts(std::move(given), settings.hosts, settings.options.insecure_off_loopback);
+}
+
+// Without a key set any token passes that looks right, so only those who are on this machine may
+// bring one. Where everybody has the key anyhow, a token gives nothing more.
+Result<void, std::string> check_token_rules(const Settings& settings, const AccountList& accounts) {
+  if (!settings.token_rules || settings.token_rules->verifies()) return {};
+  if (settings.options.insecure_off_loopback && is_well_known(accounts)) return {};
+  const auto open = open_host(settings.hosts);
+  if (!open) return {};
+  return Failure{
+      "refusing to listen on " + *open +
+      " with --oauth basic and no key set: anyone who reaches this address could make "
+      "tokens that pass. Name the key set of your token issuer as oauth.jwks in the file "
+      "given by --config, or listen on loopback only"};
 }
 
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
@@ -112,8 +111,9 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   } else if (settings.options.oauth) {
     auto rules = make_token_rules(tokens);
     if (!rules) return Failure{rules.error()};
-    if (auto safe = check_token_rules(*rules, settings); !safe) return Failure{safe.error()};
     settings.token_rules = std::move(*rules);
+    if (auto safe = check_token_rules(settings, settings.accounts); !safe)
+      return Failure{safe.error()};
   }
   if (!settings.options.cert_file.empty()) {
     auto tls = load_certificate(settings.options);
@@ -155,8 +155,9 @@ std::string open_to_all_notice(const Settings& settings) {
 
 std::string_view forgeable_tokens_notice(const Settings& settings) {
   if (!settings.token_rules || settings.token_rules->verifies()) return {};
-  return "Signatures of bearer tokens are not verified, so anyone on this machine can make tokens "
-         "that pass: name a key set (oauth.jwks in the file given by --config) to verify them";
+  return "Signatures of bearer tokens are not verified, so anyone who reaches this server can make "
+         "tokens that pass: name a key set (oauth.jwks in the file given by --config) to verify "
+         "them";
 }
 
 std::vector<std::string> notices(const Options& options) {

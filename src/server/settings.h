@@ -43,6 +43,9 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
 // All accounts to be served when the file has these.
 Result<AccountList, std::string> all_accounts(const Settings& settings, AccountList of_file);
 
+// Whether these accounts may be served with the settings' token rules.
+Result<void, std::string> check_token_rules(const Settings& settings, const AccountList& accounts);
+
 // Accounts of the environment in the form of AZURITE_ACCOUNTS: that variable's, or those of our
 // own, and those that systemd hands over as the credential kyanite.accounts.
 Result<void, std::string> read_environment_accounts(const Environment& environment,
