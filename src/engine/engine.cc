@@ -212,6 +212,10 @@ Task<store::Result<size_t>> Engine::erase(store::Range range, size_t most) {
 }
 
 kyanite::Result<std::unique_ptr<Pin>, std::string> Engine::pin() {
+  // It takes room by itself, and keeps what is deleted from being given back.
+  parts_->room->look();
+  if (!parts_->room->plenty())
+    return Failure{std::string("the disk is full: make room first, or stop the server")};
   return Pin::make(parts_->location, *parts_->records, *parts_->extents, parts_->holds.take());
 }
 

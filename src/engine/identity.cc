@@ -22,7 +22,9 @@ std::string text_of(const Identity& identity) {
   return text.append("\n");
 }
 
-std::optional<Identity> parse(std::string_view text) {
+}  // namespace
+
+std::optional<Identity> parse_identity(std::string_view text) {
   if (!text.starts_with(kLocation) || !text.ends_with('\n')) return std::nullopt;
   text.remove_prefix(kLocation.size());
   text.remove_suffix(1);
@@ -40,13 +42,11 @@ std::optional<Identity> parse(std::string_view text) {
   return identity;
 }
 
-}  // namespace
-
 Result<std::optional<Identity>, std::string> read_identity(const std::string& directory) {
   auto text = os::read_text(directory + "/" + std::string(kName));
   if (!text && text.error().code == ENOENT) return std::optional<Identity>();
   if (!text) return Failure{"its file IDENTITY cannot be read (" + text.error().what + ")"};
-  auto identity = parse(*text);
+  auto identity = parse_identity(*text);
   if (!identity) return Failure{std::string("its file IDENTITY is damaged")};
   return identity;
 }

@@ -25,6 +25,8 @@ struct Identity {
 
 // Nothing when there is no such file. The error is a clause that says what is wrong with it.
 Result<std::optional<Identity>, std::string> read_identity(const std::string& directory);
+// Of the text of that file; nothing when it is damaged.
+std::optional<Identity> parse_identity(std::string_view text);
 os::Result<void> write_identity(const std::string& directory,
                                 const Identity& identity);  // Durable.
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/bytes.h"
+#include "engine/new_location.h"
 #include "os/directory.h"
 
 namespace kyanite::engine {
@@ -31,9 +32,13 @@ Result<bool, std::string> is_marked(const std::string& path) {
     foreign |= name != "lock" && name != "FORMAT.new" && name != "lost+found";
   }
   if (!foreign && !marked) return false;
-  if (std::find(names->begin(), names->end(), "RESTORING") != names->end()) {
+  if (std::find(names->begin(), names->end(), kRestoring) != names->end()) {
     return Failure{"The directory " + path +
                    " is a backup that was not restored to its end: run kyanite restore again."};
+  }
+  if (std::find(names->begin(), names->end(), kImporting) != names->end()) {
+    return Failure{"The directory " + path +
+                   " was not brought over to its end: run kyanite import again."};
   }
   if (marked) return true;
   if (std::any_of(names->begin(), names->end(), [](const std::string& name) {

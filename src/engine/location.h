@@ -21,6 +21,8 @@ struct Location {
   std::string pinned() const { return path + "/pinned"; }
 };
 
+// The file in which it knows the backups that it has gone on from.
+inline constexpr const char* kBackupsName = "BACKUPS";
 // From this format on there is a file IDENTITY.
 inline constexpr uint64_t kIdentityFormat = 2;
 

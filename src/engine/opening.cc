@@ -195,8 +195,19 @@ class Opening {
     return {};
   }
 
+  // What goes on from here may use the names of tables that a backup has, for others.
+  Outcome forget_backups() {
+    auto done = os::remove_file(location_.path + "/" + kBackupsName);
+    if (done) done = os::sync_directory(location_.path);
+    if (!done) return Failure{unwritten(done.error())};
+    return {};
+  }
+
   // The file first, then the record: a crash between them leaves the file one ahead and saying so.
   Outcome begin() {
+    if (lenient_) {
+      if (auto forgotten = forget_backups(); !forgotten) return forgotten;
+    }
     standing_.start += 1;
     Identity identity{standing_.location, standing_.start, true};
     if (auto written = write_identity(location_.path, identity); !written)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "engine/pin.h"
 #include "engine/sweep.h"
 #include "engine/test_location.h"
 #include "os/fault.h"
@@ -100,6 +101,20 @@ TEST_F(RoomTest, TheReserveIsKeptGivenUpAndMadeAnew) {
   used_ = 500 * kMiB;
   EXPECT_TRUE(soon([&] { return room.look(), room.plenty(); }));
   EXPECT_EQ(reserve(), 32 * kMiB);
+}
+
+TEST_F(RoomTest, NoInstantIsKeptOnAFullDisk) {
+  auto engine = Engine::open(options());
+  ASSERT_TRUE(engine.ok()) << engine.error();
+  used_ = 984 * kMiB;  // 8 MiB are left beside the reserve.
+  const auto refused = [&] {
+    auto pin = (*engine)->pin();
+    return !pin && pin.error().find("the disk is full") != std::string::npos;
+  };
+  EXPECT_TRUE(soon(refused));
+  EXPECT_FALSE(std::filesystem::exists(location_.path() + "/pinned"));
+  used_ = 0;
+  EXPECT_TRUE(soon([&] { return (*engine)->pin().ok(); }));
 }
 
 TEST_F(RoomTest, AReserveThatIsThereIsFoundAgain) {

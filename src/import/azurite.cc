@@ -1,11 +1,12 @@
 #include "import/azurite.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <utility>
 
 #include "account/properties.h"
 #include "base/executor.h"
 #include "engine/engine.h"
+#include "engine/new_location.h"
 #include "import/loki.h"
 #include "import/target.h"
 #include "lifetime/directory.h"
@@ -101,10 +102,15 @@ account::ServiceProperties properties_of(const Document& document) {
   return properties;
 }
 
-// All that is there; what fails leaves the new directory unfinished.
-Result<Imported, std::string> import_into(store::Store& store, const std::string& from) {
-  SystemClock clock;
-  Target target{store, clock.now(), {}};
+struct Source {
+  Database blobs;
+  Database queues;
+  Database tables;
+  Chunks blob_chunks;
+  Chunks queue_chunks;
+};
+
+Result<Source, std::string> open_source(const std::string& from) {
   const auto path = [&](std::string_view name) { return from + "/" + std::string(name); };
   auto blobs = Database::load(path("__azurite_db_blob__.json"));
   if (!blobs) return Failure{blobs.error()};
@@ -119,11 +125,42 @@ Result<Imported, std::string> import_into(store::Store& store, const std::string
   auto queue_chunks =
       Chunks::open(path("__queuestorage__"), path("__azurite_db_queue_extent__.json"));
   if (!queue_chunks) return Failure{queue_chunks.error()};
-  if (auto done = import_blobs(target, *blobs, *blob_chunks); !done) return Failure{done.error()};
-  if (auto done = import_queues(target, *queues, *queue_chunks); !done)
-    return Failure{done.error()};
-  if (auto done = import_tables(target, *tables); !done) return Failure{done.error()};
+  return Source{std::move(*blobs), std::move(*queues), std::move(*tables), std::move(*blob_chunks),
+                std::move(*queue_chunks)};
+}
+
+Result<Imported, std::string> import_into(store::Store& store, Source& source) {
+  SystemClock clock;
+  Target target{store, clock.now(), {}};
+  auto done = import_blobs(target, source.blobs, source.blob_chunks);
+  if (done) done = import_queues(target, source.queues, source.queue_chunks);
+  if (done) done = import_tables(target, source.tables);
+  if (!done) return Failure{done.error()};
   return target.counts;
+}
+
+Result<Imported, std::string> import_to(const std::string& location, Source& source) {
+  engine::Options options;
+  options.location = location;
+  options.sweep_interval = std::chrono::seconds(0);
+  auto engine = engine::Engine::open(std::move(options));
+  if (!engine) return Failure{engine.error()};
+  return import_into(**engine, source);
+}
+
+// The data directory within its directory. That it is one is said last.
+Outcome move_up(const std::string& making, const std::string& location) {
+  auto names = os::list_directory(making);
+  if (!names) return Failure{names.error().what};
+  std::sort(names->begin(), names->end(), [](const std::string& a, const std::string& b) {
+    return std::pair(a == "FORMAT", a) < std::pair(b == "FORMAT", b);
+  });
+  for (const auto& name : *names) {
+    if (name == "lock") continue;
+    auto moved = os::rename_file(making + "/" + name, location + "/" + name);
+    if (!moved) return Failure{moved.error().what};
+  }
+  return {};
 }
 
 }  // namespace
@@ -149,32 +186,23 @@ Result<Imported, std::string> import_azurite(const std::string& from, const std:
     return Failure{"The data directory of Azurite's in " + from + " was not brought over: " + why +
                    "."};
   };
-  auto names = os::list_directory(location);
-  if (!names && names.error().code != ENOENT) return failed(names.error().what);
-  if (names && !names->empty()) {
-    return failed("the directory " + location +
-                  " is not empty; --location chooses another, which is made");
+  auto source = open_source(from);
+  if (!source) return failed(source.error());
+  auto begun = engine::NewLocation::begin(location, engine::kImporting);
+  if (!begun) {
+    return failed("in " + location + " " + begun.error() +
+                  "; --location chooses another directory, which is made");
   }
-  // Under another name until it is whole.
-  const std::string making = location + ".importing";
+  // It may be a volume, beside which nothing can be made.
+  const std::string making = location + "/making";
+  auto done = import_to(making, *source);
+  if (done) {
+    // What fails here leaves it unfinished; the next try removes it.
+    if (auto moved = move_up(making, location); !moved) return failed(moved.error());
+  }
   if (auto removed = os::remove_tree(making); !removed) return failed(removed.error().what);
-  Result<Imported, std::string> done = Failure{std::string()};
-  {
-    engine::Options options;
-    options.location = making;
-    options.sweep_interval = std::chrono::seconds(0);
-    auto engine = engine::Engine::open(std::move(options));
-    if (!engine) return failed(engine.error());
-    done = import_into(**engine, from);
-  }
-  if (!done) {
-    (void)os::remove_tree(making);
-    return failed(done.error());
-  }
-  if (auto removed = os::remove_tree(location); !removed) return failed(removed.error().what);
-  if (auto named = os::rename_file(making, location); !named) return failed(named.error().what);
-  const size_t slash = location.find_last_of('/');
-  (void)os::sync_directory(slash == std::string::npos ? "." : location.substr(0, slash + 1));
+  if (auto finished = begun->finish(); !finished) return failed(finished.error());
+  if (!done) return failed(done.error());
   return done;
 }
 

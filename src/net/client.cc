@@ -9,6 +9,7 @@
 #include <csignal>
 #include <list>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,13 +70,22 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-std::string request_head(const Url& url, const Lines& headers, const Lines& credentials) {
-  std::string head = "GET " + escape(url.target()) + " HTTP/1.1\r\n";
+// What is asked, beside where and with which headers.
+struct Asked {
+  std::string_view method = "GET";
+  std::optional<std::string_view> body;
+};
+
+std::string request_head(const Asked& asked, const Url& url, const Lines& headers,
+                         const Lines& credentials) {
+  std::string head(asked.method);
+  head.append(" ").append(escape(url.target())).append(" HTTP/1.1\r\n");
   append_line(head, "Host", url.authority());
   append_line(head, "User-Agent", "kyanite");
   append_line(head, "Accept", "*/*");
   append_line(head, "Accept-Encoding", "identity");
   append_line(head, "Connection", "close");
+  if (asked.body) append_line(head, "Content-Length", std::to_string(asked.body->size()));
   for (const Lines* lines : {&headers, &credentials}) {
     for (const auto& [name, value] : *lines) append_line(head, name, value);
   }
@@ -89,7 +99,7 @@ struct Exchange {
   Exchange(Shard& shard, Descriptor socket, std::string peer, ssl_st* tls, int64_t until_ms)
       : connection(shard, std::move(socket), std::move(peer), tls), deadline_ms(until_ms) {}
 
-  Task<Fetch<void>> send(const std::string& request);
+  Task<Fetch<void>> send(std::string_view request, std::string_view sent_body);
   Task<Fetch<void>> receive_head();
   Task<Fetch<Buffer>> next();
   FetchError failed(FetchError::Kind kind, std::string what) const;
@@ -115,9 +125,13 @@ struct Client::State {
   Task<Fetch<std::unique_ptr<http::Fetched>>> get(Url url, const Lines& headers,
                                                   const Lines& credentials,
                                                   const std::string& account);
-  Task<Fetch<std::unique_ptr<Exchange>>> ask(const Url& url, const Lines& headers,
-                                             const Lines& credentials, const std::string& account,
-                                             int64_t deadline_ms);
+  Task<Fetch<std::unique_ptr<http::Fetched>>> send(std::string_view method, const Url& url,
+                                                   const Lines& headers, std::string_view body);
+  // Counts one more, unless there are too many; the reply or its lack uncounts it.
+  std::optional<FetchError> admit();
+  Task<Fetch<std::unique_ptr<Exchange>>> ask(const Asked& asked, const Url& url,
+                                             const Lines& headers, const Lines& credentials,
+                                             const std::string& account, int64_t deadline_ms);
   Task<Fetch<std::vector<Address>>> find_addresses(const Url& url, const std::string& account);
   Task<Lookups::Addresses> look_up(const Url& url, const std::string& account);
   FetchError not_found(const Url& url, Lookups::Error why);
@@ -186,13 +200,15 @@ FetchError Exchange::failed(FetchError::Kind kind, std::string what) const {
   return {kind, std::move(what)};
 }
 
-Task<Fetch<void>> Exchange::send(const std::string& request) {
+Task<Fetch<void>> Exchange::send(std::string_view request, std::string_view sent_body) {
   if (!co_await connection.handshake()) {
     co_return failed(FetchError::kUnreachable,
                      "The copy source cannot be connected to, or its certificate is not trusted.");
   }
-  iovec piece{const_cast<char*>(request.data()), request.size()};
-  if (!co_await connection.write_all({&piece, 1}))
+  iovec pieces[] = {{const_cast<char*>(request.data()), request.size()},
+                    {const_cast<char*>(sent_body.data()), sent_body.size()}};
+  const std::span<iovec> sent(pieces, sent_body.empty() ? 1 : 2);
+  if (!co_await connection.write_all(sent))
     co_return failed(FetchError::kUnreachable, "The copy source cannot be connected to.");
   co_return {};
 }
@@ -394,19 +410,21 @@ Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, 
 }
 
 // Connects to the first address that lets it, sends the request and receives the head of the reply.
-Task<Fetch<std::unique_ptr<Exchange>>> Client::State::ask(const Url& url, const Lines& headers,
+Task<Fetch<std::unique_ptr<Exchange>>> Client::State::ask(const Asked& asked, const Url& url,
+                                                          const Lines& headers,
                                                           const Lines& credentials,
                                                           const std::string& account,
                                                           int64_t deadline_ms) {
   auto addresses = co_await find_addresses(url, account);
   if (!addresses) co_return addresses.error();
-  const std::string request = request_head(url, headers, credentials);
+  const std::string request = request_head(asked, url, headers, credentials);
+  const std::string_view body = asked.body.value_or(std::string_view());
   FetchError last{FetchError::kUnreachable, "The copy source cannot be connected to."};
   for (const Address& address : *addresses) {
     if (stopping) co_return FetchError{FetchError::kBusy, "This server stops."};
     auto exchange = connect(address, url, deadline_ms);
     if (!exchange) continue;
-    auto sent = co_await (*exchange)->send(request);
+    auto sent = co_await (*exchange)->send(request, body);
     if (!sent) {
       last = sent.error();
       drop(std::move(*exchange));
@@ -426,9 +444,9 @@ Task<Fetch<std::unique_ptr<http::Fetched>>> Client::State::get(Url url, const Li
   const Url first = url;
   const int64_t deadline_ms = shard.loop.now_ms() + options.whole.count();
   for (int hops = 0; hops <= options.max_redirects; ++hops) {
-    const bool trusted = url.secure && url.same_origin(first);
-    auto exchange =
-        co_await ask(url, headers, trusted ? credentials : Lines(), account, deadline_ms);
+    const Lines shown = url.secure && url.same_origin(first) ? credentials : Lines();
+    const Asked asked;
+    auto exchange = co_await ask(asked, url, headers, shown, account, deadline_ms);
     if (!exchange) co_return exchange.error();
     const http::ReplyHead& head = (*exchange)->head;
     if (!is_redirect(head.status)) {
@@ -442,6 +460,28 @@ Task<Fetch<std::unique_ptr<http::Fetched>>> Client::State::get(Url url, const Li
     url = std::move(*next);
   }
   co_return FetchError{FetchError::kBadReply, "The copy source redirects too often."};
+}
+
+Task<Fetch<std::unique_ptr<http::Fetched>>> Client::State::send(std::string_view method,
+                                                                const Url& url,
+                                                                const Lines& headers,
+                                                                std::string_view body) {
+  const Asked asked{method, body};
+  const Lines no_credentials;
+  const std::string no_account;
+  const int64_t deadline_ms = shard.loop.now_ms() + options.whole.count();
+  auto exchange = co_await ask(asked, url, headers, no_credentials, no_account, deadline_ms);
+  if (!exchange) co_return exchange.error();
+  co_return std::unique_ptr<http::Fetched>(
+      std::make_unique<ClientReply>(*this, std::move(*exchange)));
+}
+
+std::optional<FetchError> Client::State::admit() {
+  if (stopping) return FetchError{FetchError::kBusy, "This server stops."};
+  if (fetches.fetch_add(1) < options.max_at_once) return std::nullopt;
+  --fetches;
+  ++refused;
+  return FetchError{FetchError::kBusy, "This server is reading from too many others."};
 }
 
 Result<std::unique_ptr<Client>, std::string> Client::create(ClientOptions options,
@@ -478,13 +518,17 @@ ClientMetrics Client::metrics() const { return {state_->fetches, state_->refused
 Task<Fetch<std::unique_ptr<http::Fetched>>> Client::get(Url url, Lines headers, Lines credentials,
                                                         std::string account) {
   State& state = *state_;
-  if (state.stopping) co_return FetchError{FetchError::kBusy, "This server stops."};
-  if (state.fetches.fetch_add(1) >= state.options.max_at_once) {
-    --state.fetches;
-    ++state.refused;
-    co_return FetchError{FetchError::kBusy, "This server is reading from too many others."};
-  }
+  if (auto refused = state.admit()) co_return std::move(*refused);
   auto fetched = co_await state.on_loop(state.get(std::move(url), headers, credentials, account));
+  if (!fetched) --state.fetches;
+  co_return fetched;
+}
+
+Task<Fetch<std::unique_ptr<http::Fetched>>> Client::send(std::string_view method, Url url,
+                                                         Lines headers, std::string_view body) {
+  State& state = *state_;
+  if (auto refused = state.admit()) co_return std::move(*refused);
+  auto fetched = co_await state.on_loop(state.send(method, url, headers, body));
   if (!fetched) --state.fetches;
   co_return fetched;
 }

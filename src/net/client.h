@@ -1,4 +1,4 @@
-// Reads from other servers over HTTP/1.1, on an event loop of its own.
+// Asks other servers over HTTP/1.1, on an event loop of its own.
 //
 // What is fetched is chosen by clients, so a fetch must not become a way into the operator's
 // network: a name is resolved here, its addresses are checked, and the connection is made to a
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/task.h"
@@ -48,6 +49,11 @@ class Client final : public http::Fetcher {
   Task<Result<std::unique_ptr<http::Fetched>, http::FetchError>> get(http::Url url, Lines headers,
                                                                      Lines credentials,
                                                                      std::string account) override;
+
+  // Sends any request with a body. Redirects are replies like others. The body must outlive it.
+  Task<Result<std::unique_ptr<http::Fetched>, http::FetchError>> send(std::string_view method,
+                                                                      http::Url url, Lines headers,
+                                                                      std::string_view body);
 
   // Ends what is being fetched, and all later fetches, with kBusy. From any thread.
   void stop();

@@ -87,6 +87,13 @@ class ClientTest : public ::testing::Test {
     client_ = std::move(*created);
   }
 
+  // The status of the reply, 0 without.
+  int send(std::string_view method, http::Url to, http::Fetcher::Lines headers,
+           std::string_view body) {
+    auto sent = RunLoop::run(client_->send(method, std::move(to), std::move(headers), body));
+    return sent ? (*sent)->status() : 0;
+  }
+
   static http::Url url(uint16_t port, std::string_view path) {
     return *http::parse_url("http://127.0.0.1:" + std::to_string(port) + std::string(path));
   }
@@ -322,6 +329,23 @@ TEST_F(ClientTest, StopsWhatWaits) {
   EXPECT_EQ(chunk.error().kind, FetchError::kBusy);
   EXPECT_EQ(fetch(url(halting.port, "/")), error(FetchError::kBusy));
   fetched = FetchError{FetchError::kBusy, ""};
+}
+
+TEST_F(ClientTest, SendsABody) {
+  CannedServer server("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(send("PUT", url(server.port, "/c/b?sig=x"), {{"x-ms-blob-type", "BlockBlob"}}, "hello"),
+            201);
+  EXPECT_TRUE(server.asked.starts_with("PUT /c/b?sig=x HTTP/1.1\r\n")) << server.asked;
+  EXPECT_NE(server.asked.find("\r\nContent-Length: 5\r\n"), std::string::npos) << server.asked;
+  EXPECT_NE(server.asked.find("\r\nx-ms-blob-type: BlockBlob\r\n"), std::string::npos);
+  EXPECT_EQ(send("PUT", url(server.port, "/c/b"), {}, ""), 201);
+  EXPECT_NE(server.asked.find("\r\nContent-Length: 0\r\n"), std::string::npos) << server.asked;
+}
+
+TEST_F(ClientTest, DoesNotFollowWithABody) {
+  CannedServer server(
+      "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(send("PUT", url(server.port, "/c/b"), {}, "hello"), 307);
 }
 
 }  // namespace

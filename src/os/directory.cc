@@ -24,6 +24,8 @@ std::string parent_of(const std::string& path) {
 }
 }  // namespace
 
+void keep_private() { umask(0077); }
+
 Result<void> make_directories(const std::string& path) {
   if (auto fault = fault_before(SystemCall::kMakeDirectory, path); fault.error != 0) {
     return failed("make directory", path, fault.error);

@@ -10,6 +10,9 @@
 
 namespace kyanite::os {
 
+// From now on what this process makes is for its user alone.
+void keep_private();
+
 // Makes the directory and its missing parents; fine when it exists. Durable on return.
 Result<void> make_directories(const std::string& path);
 // Names in the directory without "." and "..", in no order.

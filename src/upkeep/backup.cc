@@ -1,6 +1,7 @@
 #include "upkeep/backup.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/bytes.h"
@@ -14,7 +15,7 @@
 #include "os/directory.h"
 #include "upkeep/backup_history.h"
 #include "upkeep/backup_list.h"
-#include "upkeep/copy_file.h"
+#include "upkeep/backup_place.h"
 
 namespace kyanite::upkeep {
 
@@ -22,53 +23,28 @@ namespace {
 
 using Outcome = Result<void, std::string>;
 
-constexpr const char* kFolder = "/files";
-
 class Backup {
  public:
-  Backup(const Pinned& pinned, std::string directory, const BackupOptions& options)
-      : pinned_(pinned),
-        directory_(std::move(directory)),
-        options_(options),
-        pace_(options.bytes_per_second) {}
+  Backup(const Pinned& pinned, BackupPlace& place, const BackupOptions& options)
+      : pinned_(pinned), place_(place), options_(options), pace_(options.bytes_per_second) {}
 
   Result<BackupCounts, std::string> run() {
     for (auto step : {&Backup::open_target, &Backup::look_at_records, &Backup::copy_root,
                       &Backup::copy_records, &Backup::copy_extents, &Backup::finish}) {
       if (auto done = (this->*step)(); !done)
-        return Failure{"The backup to " + directory_ + " failed: " + done.error() +
+        return Failure{"The backup to " + place_.name() + " failed: " + done.error() +
                        ". The former one, if there is one, is untouched."};
     }
     return counts_;
   }
 
  private:
-  static Outcome outcome(const os::Result<void>& result) {
-    if (!result) return Failure{result.error().what};
-    return {};
-  }
-
   Outcome open_target() {
-    if (auto made = os::make_directories(directory_); !made) return Failure{made.error().what};
-    auto former = read_backup_list(directory_);
-    if (!former) return Failure{former.error()};
-    auto names = os::list_directory(directory_);
-    if (!names) return Failure{names.error().what};
-    if (*former) {
-      former_ = std::move(**former);
-    } else if (std::any_of(names->begin(), names->end(), [](const std::string& name) {
-                 return name != "files" && name != "BACKUP.new" && name != "lost+found" &&
-                        name != "lock";
-               })) {
-      return Failure{std::string("the directory is not empty and holds no backup")};
-    }
-    auto lock = os::File::open(directory_ + "/lock", os::File::Mode::kCreateOrOpen);
-    auto locked = lock ? (*lock)->try_lock() : Failure{lock.error()};
-    if (!locked) return Failure{locked.error().what};
-    if (!*locked) return Failure{std::string("another backup to it is under way")};
-    lock_ = std::move(*lock);
-    if (auto made = os::make_directories(directory_ + kFolder); !made)
-      return Failure{made.error().what};
+    // Before a lock is made in it, which would not belong there; and again under the lock.
+    if (auto read = read_former(); !read) return read;
+    if (auto locked = place_.lock(); !locked) return locked;
+    if (auto read = read_former(); !read) return read;
+    if (auto same = check_identity(); !same) return same;
     list_.target = former_.target.empty() ? hex(random_bytes(16)) : former_.target;
     list_.id = hex(random_bytes(16));
     list_.number = former_.number + 1;
@@ -77,6 +53,31 @@ class Backup {
                  last_backup(pinned_.location(), former_.target) == std::optional(former_.id);
     // What a backup that failed has left.
     return remove_unlisted(former_);
+  }
+
+  Outcome read_former() {
+    auto former = read_backup_list(place_);
+    if (!former) return Failure{former.error()};
+    former_ = former->value_or(BackupList());
+    if (*former) return {};
+    auto others = place_.has_others();
+    if (!others) return Failure{others.error()};
+    if (*others) return Failure{std::string("the directory is not empty and holds no backup")};
+    return {};
+  }
+
+  // A backup of something else is not what it replaces.
+  Outcome check_identity() {
+    const auto former = former_.files.find("IDENTITY");
+    if (former == former_.files.end()) return {};
+    auto text = place_.read(stored_name(former->first, former->second));
+    if (!text) return Failure{text.error()};
+    const auto theirs = *text ? engine::parse_identity(**text) : std::nullopt;
+    auto ours = engine::read_identity(pinned_.root());
+    if (!ours) return Failure{ours.error()};
+    if (theirs && *ours && theirs->location == (*ours)->location) return {};
+    return Failure{std::string(
+        "it holds backups of another data directory; an empty or new place takes those of this")};
   }
 
   Outcome look_at_records() {
@@ -100,7 +101,8 @@ class Backup {
   // Those that records list.
   Outcome find_extents(const engine::FrozenRecords& records) {
     std::optional<std::string> wrong;
-    const auto see = [&](std::string_view, std::string_view bytes) {
+    const auto see = [&](std::string_view key, std::string_view bytes) {
+      pace_.moved(key.size() + bytes.size());
       const auto refs = engine::decode_refs(bytes);
       if (!refs) wrong = "a record is of no known format";
       if (!refs) return false;
@@ -143,26 +145,39 @@ class Backup {
       open = std::move(*text);
     }
     std::erase_if(*ids, [&](uint64_t id) { return id > standing_.announced; });
-    if (!ids->empty()) listed_.insert(ids->back());
+    // Of one that no record lists it is not known whether it was there when the instant was kept.
+    std::optional<uint64_t> witness;
+    if (!ids->empty() && listed_.insert(ids->back()).second) witness = ids->back();
     for (const uint64_t id : listed_) {
       const std::string name = engine::extent_name(id);
-      const bool final = open.find(name) == std::string::npos;
+      const bool unsure = pinned_.served() && witness == id;
+      const bool final = !unsure && open.find(name) == std::string::npos;
       auto copied = copy(pinned_.extents() + "/" + name, "extents/" + name, final);
       if (!copied) return copied;
     }
     return {};
   }
 
+  // Neither side has been cut short since.
+  bool is_kept(const std::string& from, const std::string& name, const BackupFile& former) const {
+    const auto there = there_.find(stored_name(name, former));
+    if (there == there_.end() || there->second != former.bytes) return false;
+    const auto file = os::File::open(from, os::File::Mode::kRead);
+    const auto status = file ? (*file)->status() : Failure{file.error()};
+    return status && status->size == former.bytes;
+  }
+
   Outcome copy(const std::string& from, const std::string& name, bool final) {
     const auto former = former_.files.find(name);
     BackupFile file;
-    if (continues_ && final && former != former_.files.end() && former->second.final) {
+    if (continues_ && final && former != former_.files.end() && former->second.final &&
+        is_kept(from, name, former->second)) {
       file = former->second;
     } else {
       file.number = list_.number;
       file.final = final;
-      auto copied = copy_file(from, directory_ + "/" + stored_name(name, file), pace_);
-      if (!copied) return Failure{copied.error().what};
+      auto copied = place_.put(from, stored_name(name, file), pace_);
+      if (!copied) return Failure{copied.error()};
       file.bytes = copied->bytes;
       file.crc32c = copied->crc32c;
       ++counts_.copied_files;
@@ -178,10 +193,7 @@ class Backup {
   Outcome finish() {
     // Otherwise what was copied may have been reclaimed meanwhile.
     if (!pinned_.lasts()) return Failure{std::string("the server was stopped meanwhile")};
-    if (auto synced = os::sync_directory(directory_ + kFolder); !synced)
-      return Failure{synced.error().what};
-    auto written = os::write_text(directory_, std::string(kBackupName), text_of(list_));
-    if (!written) return Failure{written.error().what};
+    if (auto replaced = place_.replace_list(text_of(list_)); !replaced) return replaced;
     // From here on it is there. If this is not noted, the next one copies everything again.
     (void)note_backup(pinned_.location(), list_.target, list_.id);
     (void)remove_unlisted(list_);
@@ -191,23 +203,23 @@ class Backup {
   Outcome remove_unlisted(const BackupList& list) {
     std::set<std::string> kept;
     for (const auto& [name, file] : list.files) kept.insert(stored_name(name, file));
-    auto names = os::list_directory(directory_ + kFolder);
-    if (!names) return Failure{names.error().what};
-    for (const auto& name : *names) {
-      if (kept.contains("files/" + name)) continue;
-      auto removed = os::remove_file(directory_ + kFolder + "/" + name);
-      if (!removed) return outcome(removed);
+    auto found = place_.list();
+    if (!found) return Failure{found.error()};
+    for (const auto& [name, bytes] : *found) {
+      if (kept.contains(name)) continue;
+      if (auto removed = place_.remove(name); !removed) return removed;
     }
+    there_ = std::move(*found);
     return {};
   }
 
   const Pinned& pinned_;
-  const std::string directory_;
+  BackupPlace& place_;
   const BackupOptions& options_;
   Pace pace_;
-  std::shared_ptr<const os::File> lock_;
   BackupList former_;
   BackupList list_;
+  std::map<std::string, uint64_t> there_;  // What lies in the place, and how long it is.
   bool continues_ = false;
   engine::Standing standing_;
   std::set<uint64_t> listed_;  // extents
@@ -216,9 +228,9 @@ class Backup {
 
 }  // namespace
 
-Result<BackupCounts, std::string> back_up(const Pinned& pinned, const std::string& directory,
+Result<BackupCounts, std::string> back_up(const Pinned& pinned, BackupPlace& place,
                                           const BackupOptions& options) {
-  return Backup(pinned, directory, options).run();
+  return Backup(pinned, place, options).run();
 }
 
 }  // namespace kyanite::upkeep

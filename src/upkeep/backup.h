@@ -1,9 +1,9 @@
 // Copies a data directory, of a running server or a stopped one, as it is at one instant.
 //
-// The files of a backup are in one folder, each with the number of the backup that copied it; the
-// list of those that make up the last one (BACKUP) is replaced when all of them are on the disk. So
-// the former backup is whole until the next one is. Extents that are finished and tables are copied
-// once: they never change. docs/decisions/backup.md.
+// The files of a backup are in one folder of a directory or container, each with the number of the
+// backup that copied it; the list of those that make up the last one (BACKUP) is replaced when all
+// of them are on the disk. So the former backup is whole until the next one is. Extents that are
+// finished and tables are copied once: they never change. docs/decisions/check-and-backup.md.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "upkeep/backup_place.h"
 #include "upkeep/pinned.h"
 
 namespace kyanite::upkeep {
@@ -28,15 +29,15 @@ struct BackupOptions {
 };
 
 // The error is a sentence.
-Result<BackupCounts, std::string> back_up(const Pinned& pinned, const std::string& directory,
+Result<BackupCounts, std::string> back_up(const Pinned& pinned, BackupPlace& place,
                                           const BackupOptions& options);
 
 // Makes a data directory of a backup, in a directory that is empty or does not exist.
-Result<BackupCounts, std::string> restore(const std::string& backup, const std::string& directory,
+Result<BackupCounts, std::string> restore(BackupPlace& backup, const std::string& directory,
                                           const BackupOptions& options);
 
 // Holds the files of a backup against their checksums, and says what is wrong.
-Result<BackupCounts, std::string> check_backup(const std::string& backup,
+Result<BackupCounts, std::string> check_backup(BackupPlace& backup,
                                                const std::function<void(std::string)>& damage,
                                                const BackupOptions& options);
 

@@ -2,19 +2,19 @@
 
 #include <vector>
 
+#include "engine/location.h"
 #include "os/directory.h"
 
 namespace kyanite::upkeep {
 
 namespace {
 
-constexpr const char* kName = "BACKUPS";
 constexpr size_t kMostTargets = 16;
 
 // Lines of a target, a blank and an id; the last one used comes first.
 std::vector<std::string> lines_of(const std::string& location) {
   std::vector<std::string> lines;
-  auto text = os::read_text(location + "/" + kName);
+  auto text = os::read_text(location + "/" + engine::kBackupsName);
   if (!text) return lines;
   size_t at = 0;
   for (size_t end = text->find('\n'); end != std::string::npos; end = text->find('\n', at)) {
@@ -41,7 +41,7 @@ os::Result<void> note_backup(const std::string& location, const std::string& tar
     if (line.starts_with(target + " ") || ++count > kMostTargets) continue;
     text.append(line).append("\n");
   }
-  return os::write_text(location, kName, text);
+  return os::write_text(location, engine::kBackupsName, text);
 }
 
 }  // namespace kyanite::upkeep

@@ -1,10 +1,8 @@
 #include "upkeep/backup_list.h"
 
-#include <cerrno>
 #include <vector>
 
 #include "base/bytes.h"
-#include "os/directory.h"
 #include "store/checksum.h"
 
 namespace kyanite::upkeep {
@@ -99,11 +97,11 @@ std::optional<BackupList> parse_backup_list(std::string_view text) {
   return list;
 }
 
-Result<std::optional<BackupList>, std::string> read_backup_list(const std::string& directory) {
-  auto text = os::read_text(directory + "/" + std::string(kBackupName));
-  if (!text && text.error().code == ENOENT) return std::optional<BackupList>();
-  if (!text) return Failure{text.error().what};
-  auto list = parse_backup_list(*text);
+Result<std::optional<BackupList>, std::string> read_backup_list(BackupPlace& place) {
+  auto text = place.read(std::string(kBackupName));
+  if (!text) return Failure{text.error()};
+  if (!*text) return std::optional<BackupList>();
+  auto list = parse_backup_list(**text);
   if (!list) return Failure{std::string("its file BACKUP is damaged or of another version")};
   return list;
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "os/file.h"
+#include "upkeep/backup_place.h"
 
 namespace kyanite::upkeep {
 
@@ -35,6 +35,6 @@ std::string text_of(const BackupList& list);
 std::optional<BackupList> parse_backup_list(std::string_view text);
 
 // Nothing when there is none. The error is a clause.
-Result<std::optional<BackupList>, std::string> read_backup_list(const std::string& directory);
+Result<std::optional<BackupList>, std::string> read_backup_list(BackupPlace& place);
 
 }  // namespace kyanite::upkeep

@@ -117,6 +117,7 @@ class Check {
 
   void check_records() {
     const auto see = [this](std::string_view key, std::string_view bytes) {
+      pace_.moved(key.size() + bytes.size());
       check_record(key, bytes);
       return true;
     };

@@ -1,7 +1,6 @@
 #include "upkeep/copy_file.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/buffer.h"
 #include "store/checksum.h"
@@ -10,76 +9,75 @@ namespace kyanite::upkeep {
 
 namespace {
 
-constexpr size_t kPartBytes = 1 << 20;
-
 bool is_zeros(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == 0; });
 }
 
-// The checksum of a whole from those of its parts: that of the text of all of them.
-class Sum {
- public:
-  void add(std::string_view part) {
-    const uint32_t crc = store::crc32c(part);
-    for (int shift = 0; shift < 32; shift += 8) parts_ += static_cast<char>(crc >> shift);
-    if (parts_.size() >= kMostParts) fold();
-  }
-  uint32_t get() {
-    fold();
-    return read_;
-  }
+Result<void, std::string> outcome(const os::Result<void>& result) {
+  if (!result) return Failure{result.error().what};
+  return {};
+}
 
- private:
-  static constexpr size_t kMostParts = 4096;
-  void fold() {
-    if (parts_.empty()) return;
-    for (int shift = 0; shift < 32; shift += 8) parts_ += static_cast<char>(read_ >> shift);
-    read_ = store::crc32c(parts_);
-    parts_.clear();
-  }
-  std::string parts_;
-  uint32_t read_ = 0;
-};
-
-using Take = std::function<os::Result<void>(std::string_view part, uint64_t offset)>;
-os::Result<Copied> read_all(const std::string& path, Pace& pace, const Take& take) {
-  auto file = os::File::open(path, os::File::Mode::kRead);
-  if (!file) return Failure{file.error()};
-  Buffer part(kPartBytes);
-  Copied copied;
-  Sum sum;
-  while (true) {
-    part.resize(kPartBytes);
-    auto count = (*file)->read_at(part.data(), kPartBytes, copied.bytes);
-    if (!count) return Failure{count.error()};
-    if (*count == 0) break;
-    part.resize(*count);
-    sum.add(part.view());
-    if (auto taken = take(part.view(), copied.bytes); !taken) return Failure{taken.error()};
-    copied.bytes += *count;
-    pace.moved(*count);
-  }
-  copied.crc32c = sum.get();
-  return copied;
+void append_number(std::string& text, uint32_t number) {
+  for (int shift = 0; shift < 32; shift += 8) text += static_cast<char>(number >> shift);
 }
 
 }  // namespace
 
-os::Result<Copied> copy_file(const std::string& from, const std::string& to, Pace& pace) {
-  auto target = os::File::open(to, os::File::Mode::kCreateOrOpen);
-  if (!target) return Failure{target.error()};
-  if (auto cut = (*target)->truncate(0); !cut) return Failure{cut.error()};
-  auto copied = read_all(from, pace, [&](std::string_view part, uint64_t offset) {
-    return is_zeros(part) ? os::Result<void>() : (*target)->write_at(part, offset);
-  });
-  if (!copied) return copied;
-  if (auto sized = (*target)->truncate(copied->bytes); !sized) return Failure{sized.error()};
-  if (auto synced = (*target)->sync_data(); !synced) return Failure{synced.error()};
-  return copied;
+void PartSum::add(std::string_view part) {
+  constexpr size_t kMostBytes = 4096;
+  bytes_ += part.size();
+  append_number(parts_, store::crc32c(part));
+  if (parts_.size() >= kMostBytes) fold();
 }
 
-os::Result<Copied> sum_file(const std::string& path, Pace& pace) {
-  return read_all(path, pace, [](std::string_view, uint64_t) { return os::Result<void>(); });
+Copied PartSum::get() {
+  fold();
+  return {bytes_, read_};
+}
+
+void PartSum::fold() {
+  if (parts_.empty()) return;
+  append_number(parts_, read_);
+  read_ = store::crc32c(parts_);
+  parts_.clear();
+}
+
+Result<Copied, std::string> read_parts(const std::string& path, Pace& pace, const TakePart& take) {
+  auto file = os::File::open(path, os::File::Mode::kRead);
+  if (!file) return Failure{file.error().what};
+  Buffer part(kPartBytes);
+  uint64_t offset = 0;
+  PartSum sum;
+  while (true) {
+    part.resize(kPartBytes);
+    auto count = (*file)->read_at(part.data(), kPartBytes, offset);
+    if (!count) return Failure{count.error().what};
+    if (*count == 0) break;
+    part.resize(*count);
+    sum.add(part.view());
+    if (auto taken = take(part.view(), offset); !taken) return Failure{taken.error()};
+    offset += *count;
+    pace.moved(*count);
+  }
+  return sum.get();
+}
+
+Result<PartWriter, std::string> PartWriter::open(const std::string& path) {
+  auto file = os::File::open(path, os::File::Mode::kCreateOrOpen);
+  if (!file) return Failure{file.error().what};
+  if (auto cut = (*file)->truncate(0); !cut) return Failure{cut.error().what};
+  return PartWriter(std::move(*file));
+}
+
+Result<void, std::string> PartWriter::write(std::string_view part, uint64_t offset) {
+  if (is_zeros(part)) return {};
+  return outcome(file_->write_at(part, offset));
+}
+
+Result<void, std::string> PartWriter::finish(uint64_t bytes) {
+  if (auto sized = file_->truncate(bytes); !sized) return Failure{sized.error().what};
+  return outcome(file_->sync_data());
 }
 
 }  // namespace kyanite::upkeep

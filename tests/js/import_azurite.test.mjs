@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -116,6 +116,32 @@ describe('a data directory of Azurite', { skip }, () => {
     assert.deepEqual(await readdir(full), ['something']);
   });
 
+  it('is not brought into a directory that somebody uses, and made within it', async () => {
+    const location = path.join(scratch, 'used');
+    await mkdir(location, { mode: 0o755 });
+    const holder = spawn('flock', [path.join(location, 'lock'), 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    const refused = kyanite('import', 'azurite', data, '--location', location);
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /a server or another command uses the directory/);
+    const gone = new Promise((resolve) => holder.on('exit', resolve));
+    holder.stdin.end('go\n');
+    await gone;
+    // What is left of one that was killed is removed, and no server starts on it.
+    await mkdir(path.join(location, 'making'));
+    await writeFile(path.join(location, 'IMPORTING'), '');
+    const started = kyanite('--location', location, '--blobPort', '0');
+    assert.notEqual(started.status, 0);
+    assert.match(started.stderr, /was not brought over to its end: run kyanite import again/);
+    const beside = await readdir(scratch);
+    assert.equal(kyanite('import', 'azurite', data, '--location', location).status, 0);
+    assert.deepEqual(await readdir(scratch), beside);
+    assert.deepEqual((await readdir(location)).filter((name) => ['IMPORTING', 'making'].includes(name)), []);
+    const own = await stat(path.join(location, 'FORMAT'));
+    assert.equal(own.mode & 0o077, 0);
+    assert.equal(kyanite('check', '-l', location).status, 0);
+  });
+
   it('is refused as a whole when an extent is missing or a database is cut', async () => {
     const broken = path.join(scratch, 'broken');
     await cp(data, broken, { recursive: true });
@@ -125,13 +151,15 @@ describe('a data directory of Azurite', { skip }, () => {
     const missing = kyanite('import', 'azurite', broken, '--location', location);
     assert.equal(missing.status, 1);
     assert.match(missing.stderr, /No such file/);
-    assert.equal(existsSync(location), false);
+    // What can be used for the next try, and has nothing of this one.
+    assert.deepEqual(await readdir(location), ['lock']);
     const database = path.join(broken, '__azurite_db_table__.json');
     await writeFile(database, (await readFile(database)).subarray(0, 500));
     const cut = kyanite('import', 'azurite', broken, '--location', location);
     assert.equal(cut.status, 1);
     assert.match(cut.stderr, /is no JSON/);
-    assert.equal(existsSync(location) || existsSync(`${location}.importing`), false);
+    assert.deepEqual(await readdir(location), ['lock']);
+    assert.equal(kyanite('import', 'azurite', data, '--location', location).status, 0);
   });
 });
 

@@ -2,21 +2,26 @@
 ./dev torture --backup does it under load of all services."""
 
 import asyncio
+import datetime
+import fcntl
+import os
 import pathlib
 import random
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 import unittest
 
+import fault_library
+from azure.storage.blob import generate_container_sas
 from client import Connection
 from harness import ACCOUNT, BINARY, KEY, Server
 
 COPIED = re.compile(r"Backed up (\d+) files, (\d+) MiB, of which (\d+) files, (\d+) MiB, were copied now")
 MIB = 1 << 20
-NOTICED_S = 20  # How soon the server must have noticed that a command is gone.
 
 
 def kyanite(*words):
@@ -24,7 +29,7 @@ def kyanite(*words):
     return done.returncode, done.stdout + done.stderr
 
 
-class Backups(unittest.TestCase):
+class Fixture(unittest.TestCase):
     def setUp(self):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="kyanite-backup-"))
         self.addCleanup(shutil.rmtree, self.scratch)
@@ -73,6 +78,8 @@ class Backups(unittest.TestCase):
         self.assertEqual(code, 0, text)
         return self.scratch / name
 
+
+class Backups(Fixture):
     def test_finished_extents_are_copied_once(self):
         self.start()
         for number in range(4):
@@ -127,11 +134,7 @@ class Backups(unittest.TestCase):
         process.stdout.close()
         location = self.restored()
         self.back_up()
-        # The server lets go of it when it notices that the command is gone.
-        deadline = time.monotonic() + NOTICED_S
-        while (self.location / "pinned").exists():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        self.server.until_unpinned()
         self.stop()
         self.start(location)
         self.assert_blobs(before)
@@ -182,7 +185,8 @@ class Backups(unittest.TestCase):
         full.mkdir()
         (full / "something").write_text("x")
         for words, why in ((("backup", full, "-l", self.location), "is not empty and holds no backup"),
-                           (("backup", "https://host/account/container?sig=x", "-l", self.location), "backups go to directories"),
+                           (("backup", "ftp://host/container?sig=x", "-l", self.location), "this is no URL of http or https"),
+                           (("restore", "http://127.0.0.1:9/account/container", self.scratch / "new"), "has a SAS with the permissions"),
                            (("backup", self.target, "-l", self.scratch / "none"), "was not made by Kyanite"),
                            (("restore", full, self.scratch / "new"), "There is no backup"),
                            (("migrate", "-l", self.location), "A server uses the directory"),
@@ -193,6 +197,141 @@ class Backups(unittest.TestCase):
         code, text = kyanite("restore", self.target, full)
         self.assertEqual((code, "the directory is not empty" in text), (1, True), text)
         self.assertEqual([path.name for path in full.iterdir()], ["something"])
+
+    def test_a_copy_that_was_lost_is_made_again(self):
+        self.start()
+        self.put("first", 3 * MIB)
+        self.back_up()  # The server makes a table for it.
+        self.stop()
+        self.back_up()
+        self.assertEqual(self.back_up()[1], 0)
+        extents = sorted((self.target / "files").glob("extents_*"))
+        extents[0].unlink()
+        self.assertGreater(self.back_up()[1], 0)
+        table = next((self.target / "files").glob("records_*.sst.*"))
+        with table.open("r+b") as file:
+            file.truncate(100)
+        self.back_up()
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_backups_of_another_directory_are_not_replaced(self):
+        self.start()
+        self.put("first", 1000)
+        self.back_up()
+        self.stop()
+        before = (self.target / "BACKUP").read_bytes()
+        self.start(self.scratch / "other")
+        code, text = kyanite("backup", self.target, "-l", self.scratch / "other")
+        self.assertEqual((code, "it holds backups of another data directory" in text), (1, True), text)
+        self.assertEqual((self.target / "BACKUP").read_bytes(), before)
+        self.stop()
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_after_an_accepted_loss_everything_is_copied(self):
+        self.start()
+        self.put("first", 1000)
+        self.stop()
+        self.back_up()
+        shutil.rmtree(self.location / "records")
+        (self.location / "ACCEPT_LOSS").touch()
+        self.start()
+        self.blobs = {}
+        self.put("second", 1000)
+        self.stop()
+        # Tables are counted from the beginning again.
+        self.start()
+        self.stop()
+        whole, copied = self.back_up()
+        self.assertEqual(copied, whole)
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_an_extent_that_may_have_been_made_since_is_copied_again(self):
+        self.start()
+        self.put("first", MIB)
+        self.assertEqual(self.request("DELETE", "/box/first").status, 202)
+        self.stop()
+        # A server that kept an instant before the last extent, which no record lists, had a file; it is there by now.
+        pinned = self.location / "pinned"
+        pinned.mkdir()
+        shutil.copytree(self.location / "records", pinned / "records")
+        for name in ("FORMAT", "IDENTITY", "LOGS"):
+            shutil.copy(self.location / name, pinned)
+        (pinned / "OPEN").write_text("")
+        with (self.location / "lock").open() as lock, socket.socket(socket.AF_UNIX) as listener:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (self.location / "control").unlink(missing_ok=True)
+            listener.bind(str(self.location / "control"))
+            listener.listen()
+            backup = subprocess.Popen([BINARY, "backup", str(self.target), "-l", str(self.location)], stdout=subprocess.DEVNULL)
+            peer = listener.accept()[0]
+            self.assertEqual(peer.recv(100), b"pin\n")
+            peer.sendall(b"pinned pinned\n")
+            self.assertEqual(backup.wait(60), 0)
+            peer.close()
+        listed = re.findall(r"^file extents/\S+ .* (\w+)$", (self.target / "BACKUP").read_text(), re.MULTILINE)
+        self.assertIn("open", listed[-1:])
+
+    def test_one_at_a_time(self):
+        self.start()
+        self.put("first", 1000)
+        self.back_up()
+        for place, words, why in ((self.target, ("backup", self.target, "-l", self.location), "another backup to it is under way"),
+                                  (self.scratch / "new", ("restore", self.target, self.scratch / "new"), "a server or another command uses")):
+            place.mkdir(exist_ok=True)
+            with (place / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                code, text = kyanite(*words)
+                self.assertEqual((code, why in text), (1, True), text)
+        self.assertEqual([path.name for path in (self.scratch / "new").iterdir()], ["lock"])
+        # Killed at its very beginning.
+        (self.scratch / "new" / "RESTORING.new").touch()
+        self.stop()
+        self.start(self.restored("new"))
+        self.assert_blobs(self.blobs)
+
+    def test_nobody_else_may_read_it(self):
+        self.start()
+        self.put("first", 1000)
+        former = os.umask(0o022)
+        self.addCleanup(os.umask, former)
+        self.back_up()
+        for root in (self.target, self.restored()):
+            for path in (root, *root.rglob("*")):
+                self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
+    def test_a_full_disk_leaves_the_former_one(self):
+        if not fault_library.LIBRARY.exists():
+            self.skipTest("the fault library is not built with sanitizers")
+        self.start()
+        self.put("first", 1000)
+        self.back_up()
+        before = dict(self.blobs)
+        self.put("second", 5 * MIB)
+        faults = fault_library.Control(self.scratch)
+        faults["full"] = 1
+        for words in (("backup", self.target, "-l", self.location), ("restore", self.target, self.scratch / "new")):
+            environment = {**os.environ, **faults.environment, "KYANITE_FAULTS_DATA": str(words[1 if words[0] == "backup" else 2])}
+            done = subprocess.run([BINARY, *map(str, words)], env=environment, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, "No space left" in done.stderr), (1, True), done.stderr)
+        self.stop()
+        self.start(self.restored("new"))
+        self.assert_blobs(before)
+        self.assertEqual(self.request("GET", "/box/second").status, 404)
+
+    def test_a_backup_that_the_directory_does_not_know_of_is_not_gone_on_from(self):
+        self.start()
+        self.put("first", MIB)
+        self.stop()
+        self.back_up()
+        known = (self.location / "BACKUPS").read_bytes()
+        self.back_up()
+        # As after a kill before it was noted.
+        (self.location / "BACKUPS").write_bytes(known)
+        whole, copied = self.back_up()
+        self.assertEqual((copied, copied > 0), (whole, True))
 
     def test_migrate_says_what_there_is(self):
         self.start()
@@ -207,6 +346,138 @@ class Backups(unittest.TestCase):
         code, text = kyanite("migrate", "-l", self.location, "--dryRun")
         self.assertEqual((code, "has format 1. It would be brought to format 2" in text), (0, True), text)
         self.assertEqual((self.location / "FORMAT").read_text(), "kyanite 1\n")
+        # One without anything in it, for which the records need not be of that time.
+        early = self.scratch / "early"
+        early.mkdir()
+        (early / "FORMAT").write_text("kyanite 1\n")
+        (early / "lock").touch()
+        code, text = kyanite("migrate", "-l", early)
+        self.assertEqual((code, (early / "FORMAT").read_text()), (0, "kyanite 2\n"), text)
+        self.blobs = {}
+        self.start(early)
+        self.put("first", 100)
+        self.stop()
         (self.location / "FORMAT").write_text("kyanite 99\n")
         code, text = kyanite("migrate", "-l", self.location)
         self.assertEqual((code, "made by a newer Kyanite" in text), (1, True), text)
+
+
+class InContainers(Fixture):
+    """In a container of another server, by a URL with a SAS."""
+
+    def setUp(self):
+        super().setUp()
+        self.other = Server()
+        self.addCleanup(self.other.stop)
+        self.assertEqual(self.at_other("PUT", "", {"restype": "container"}).status, 201)
+        self.target = self.url()
+
+    def url(self, container="backups", permission="racwdl"):
+        expiry = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+        token = generate_container_sas(ACCOUNT, container, account_key=KEY, permission=permission, expiry=expiry)
+        return f"{self.other.blob_url}/{container}?{token}"
+
+    def at_other(self, method, name, *rest):
+        async def once():
+            connection = Connection.to(self.other.blob_url, ACCOUNT, KEY)
+            reply = await connection.request(method, f"/backups{name}", *rest)
+            connection.close()
+            return reply
+        return asyncio.run(once())
+
+    def stored(self):
+        listed = self.at_other("GET", "", {"restype": "container", "comp": "list"}).body.decode()
+        return re.findall("<Name>([^<]*)</Name>", listed)
+
+    def lease(self, action, **headers):
+        return self.at_other("PUT", "/lock", {"comp": "lease"}, {"x-ms-lease-action": action, **headers}).status
+
+    def test_what_is_finished_goes_there_once(self):
+        self.start()
+        for number in range(3):
+            self.put(f"blob-{number}", 9 * MIB)
+        whole, copied = self.back_up()
+        self.assertGreaterEqual(whole, 27)
+        self.assertEqual(copied, whole)
+        self.stop()
+        self.back_up()  # All are finished by now.
+        self.assertEqual(self.back_up()[1], 0)
+        self.assertEqual(len(self.stored()) - 2, len(re.findall("^file ", self.at_other("GET", "/BACKUP").body.decode(), re.MULTILINE)))
+        code, text = kyanite("check", self.target)
+        self.assertEqual((code, "0 damaged" in text), (0, True), text)
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_damage_is_found(self):
+        self.start()
+        self.put("first", MIB)
+        self.back_up()
+        name = next(name for name in self.stored() if name.startswith("files/extents_"))
+        content = bytearray(self.at_other("GET", f"/{name}").body)
+        content[10_000] ^= 4
+        self.at_other("PUT", f"/{name}", None, {"x-ms-blob-type": "BlockBlob"}, bytes(content))
+        code, text = kyanite("check", self.target)
+        self.assertEqual((code, "extents/" in text), (2, True), text)
+        code, text = kyanite("restore", self.target, self.scratch / "never")
+        self.assertEqual((code, "is damaged" in text), (1, True), text)
+        # One of another length is not relied on.
+        self.at_other("PUT", f"/{name}", None, {"x-ms-blob-type": "BlockBlob"}, b"short")
+        self.stop()
+        self.back_up()
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_one_at_a_time(self):
+        self.start()
+        self.put("first", 20 * MIB)
+        self.back_up()
+        self.assertEqual(self.lease("acquire", **{"x-ms-lease-duration": "-1"}), 201)
+        code, text = kyanite("backup", self.target, "-l", self.location)
+        self.assertEqual((code, "another backup to it is under way" in text), (1, True), text)
+        self.assertEqual(self.lease("break"), 202)
+        # Whoever gets past that is seen by the list.
+        process = subprocess.Popen([BINARY, "backup", self.target, "-l", str(self.location), "--rate", "10"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE)
+        while not any(name.endswith(".2") for name in self.stored()):
+            time.sleep(0.01)
+        before = self.at_other("GET", "/BACKUP").body
+        self.at_other("PUT", "/BACKUP", None, {"x-ms-blob-type": "BlockBlob"}, before)
+        self.assertIn(b"another backup to it was made meanwhile", process.communicate(timeout=60)[1])
+        self.assertEqual(self.at_other("GET", "/BACKUP").body, before)
+        self.stop()
+        self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_one_that_is_killed_leaves_the_former_one(self):
+        self.start()
+        self.put("first", MIB)
+        self.back_up()
+        before = dict(self.blobs)
+        self.put("second", 20 * MIB)
+        process = subprocess.Popen([BINARY, "backup", self.target, "-l", str(self.location), "--rate", "10"], stdout=subprocess.DEVNULL)
+        while not any(name.endswith(".2") for name in self.stored()):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        location = self.restored()
+        self.assertEqual(self.lease("break", **{"x-ms-lease-break-period": "0"}), 202)
+        self.back_up()
+        self.assertFalse([name for name in self.stored() if name.endswith(".1") and "extents" not in name])
+        self.stop()
+        self.start(location)
+        self.assert_blobs(before)
+        self.assertEqual(self.request("GET", "/box/second").status, 404)
+
+    def test_what_is_refused(self):
+        self.start()
+        self.put("first", 100)
+        for url, why in ((self.url(permission="rl"), "403 AuthorizationPermissionMismatch"),
+                         (self.url().replace("sig=", "sig=x"), "403 AuthenticationFailed"),
+                         (self.url("others"), "404 ContainerNotFound"),
+                         ("http://127.0.0.1:1/account/container?sig=secret", "it cannot be connected to")):
+            code, text = kyanite("backup", url, "-l", self.location)
+            self.assertEqual((code, why in text, "sig=" in text), (1, True, False), text)
+        self.at_other("PUT", "/holiday.jpg", None, {"x-ms-blob-type": "BlockBlob"}, b"x")
+        code, text = kyanite("backup", self.target, "-l", self.location)
+        self.assertEqual((code, "is not empty and holds no backup" in text), (1, True), text)
+        self.assertEqual(self.stored(), ["holiday.jpg"])

@@ -247,7 +247,7 @@ class WhileServing(unittest.TestCase):
 
         for code, text in asyncio.run(load_and_check()):
             self.assertEqual(code, 0, text)
-        self.assertFalse((pathlib.Path(server.location) / "pinned").exists())
+        server.until_unpinned()
         path, begin, length, thing = filled.find("extents/*.ext")[0]
         Planted.flip(begin + length // 2, 3)(path)
         code, text = check(server.location, "--rate", "10")
