@@ -32,32 +32,33 @@ std::string account_name(std::string_view utf16) {
 struct Match {
   bool found = false;
   Key base{};
+  uint64_t key_serial = 0;
 };
 
 // All passwords are tried, and always as many, so that time tells nothing.
 Match match(const Authenticate& message, std::string_view challenge,
-            std::span<const std::string> candidates) {
+            std::span<const Password> candidates) {
   CHECK(candidates.size() <= kMaxPasswords);
   Match match;
   for (size_t i = 0; i < kMaxPasswords; ++i) {
-    const bool real = i < candidates.size() && !candidates[i].empty();
-    const std::string_view password = real ? std::string_view(candidates[i]) : kNoPassword;
+    const bool real = i < candidates.size() && !candidates[i].text.empty();
+    const std::string_view password = real ? std::string_view(candidates[i].text) : kNoPassword;
     Key user_key = response_key(password, message.user, message.domain);
     const Key proof = proof_of(user_key, challenge, message.blob);
     const Key base = base_key(user_key, proof);
     const bool equal = equals_constant_time(view(proof), message.proof);
-    if (equal && real) match = {true, base};
+    if (equal && real) match = {true, base, candidates[i].key_serial};
     OPENSSL_cleanse(user_key.data(), user_key.size());
   }
   return match;
 }
 }  // namespace
 
-std::vector<std::string> account_passwords(const Accounts& accounts, std::string_view account) {
-  std::vector<std::string> passwords;
+std::vector<Password> account_passwords(const Accounts& accounts, std::string_view account) {
+  std::vector<Password> passwords;
   const auto found = accounts.find(account);
   if (found == nullptr) return passwords;
-  for (const auto& key : found->keys) passwords.push_back(base64(key.bytes()));
+  for (const auto& key : found->keys) passwords.push_back({base64(key.bytes()), key.serial()});
   return passwords;
 }
 
@@ -83,6 +84,7 @@ Result<Session, Refusal> verify(std::string_view negotiate, std::string_view cha
   const Match found = match(*message, server_challenge(challenge), passwords(session.user));
   if (!found.found || session.user.empty()) return Refusal::kWrongUserOrPassword;
 
+  session.key_serial = found.key_serial;
   session.key = found.base;
   if (exchanged) {
     const std::string key = rc4(view(found.base), message->encrypted_key);

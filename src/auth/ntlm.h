@@ -22,12 +22,16 @@
 
 namespace kyanite::auth::ntlm {
 
-// The passwords, ASCII text, by any of which the user may come in: at most kMaxPasswords, none if
-// there is no such user. `user` is in lower case.
-using Passwords = std::function<std::vector<std::string>(std::string_view user)>;
+struct Password {
+  std::string text;         // ASCII
+  uint64_t key_serial = 0;  // of the account's key that it is
+};
+// The passwords by any of which the user may come in: at most kMaxPasswords, none if there is no
+// such user. `user` is in lower case.
+using Passwords = std::function<std::vector<Password>(std::string_view user)>;
 inline constexpr size_t kMaxPasswords = 2;
 // The keys of an account as base64 text; none if there is no such account.
-std::vector<std::string> account_passwords(const Accounts& accounts, std::string_view account);
+std::vector<Password> account_passwords(const Accounts& accounts, std::string_view account);
 
 // What all logons of a server share. Outlives them.
 struct Settings {
@@ -45,6 +49,7 @@ struct Session {
   std::string workstation;  // likewise
   Key key{};                // the exported session key: sign and seal with what is derived from it
   uint32_t flags = 0;       // what both sides want
+  uint64_t key_serial = 0;  // of the password that was proved
 };
 
 // UTF-16 from a peer as printable ASCII for the log: other characters become '?', and what is too

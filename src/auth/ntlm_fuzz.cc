@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace kyanite::auth;
   const std::string_view message(reinterpret_cast<const char*>(data), size);
   const ManualClock clock(Time{639'079'632'000'000'000});
-  static const std::vector<std::string> secret = {"7Tq0cT1k0WwT6Jt4lq3o"};
+  static const std::vector<ntlm::Password> secret = {{"7Tq0cT1k0WwT6Jt4lq3o"}};
   const ntlm::Settings settings{{"KYANITE", "KYANITE", "kyanite", ""},
                                 [](std::string_view) { return secret; },
                                 [](size_t count) { return std::string(count, 'c'); },

@@ -58,8 +58,8 @@ struct Known {
   Known() { client.negotiate(); }
 };
 
-std::vector<std::string> known_passwords(std::string_view user) {
-  static const std::vector<std::string> known = {"another", "Passw0rd!"};
+std::vector<Password> known_passwords(std::string_view user) {
+  static const std::vector<Password> known = {{"another", 7}, {"Passw0rd!", 8}};
   if (user != "acct") return {};
   return known;
 }
@@ -209,6 +209,7 @@ TEST_F(Logon, EitherPasswordAndAnyDomainDo) {
         ASSERT_TRUE(session.ok()) << password << domain << user;
         EXPECT_EQ(session->user, "acct");
         EXPECT_EQ(session->domain, domain);
+        EXPECT_EQ(session->key_serial, password == std::string("another") ? 7u : 8u);
       }
     }
   }
@@ -231,7 +232,10 @@ TEST_F(Logon, AccountKeysAreTakenAsText) {
   EXPECT_TRUE(settings.passwords("nobody").empty());
   accounts.replace({{"single", {auth::Key("two")}}});
   EXPECT_TRUE(settings.passwords("acct").empty());
-  EXPECT_EQ(settings.passwords("single"), std::vector<std::string>{"dHdv"});
+  const auto single = settings.passwords("single");
+  ASSERT_EQ(single.size(), 1u);
+  EXPECT_EQ(single[0].text, "dHdv");
+  EXPECT_TRUE(accounts.find("single")->has_key(single[0].key_serial));
 }
 
 TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
@@ -246,7 +250,7 @@ TEST_F(Logon, WrongPasswordsAndUnknownUsersAreRefusedAlike) {
 
 // What stands in for a password that is not there is no password.
 TEST_F(Logon, NobodyGetsInWithoutAPassword) {
-  for (const auto& passwords : std::vector<std::vector<std::string>>{{}, {""}, {"", ""}}) {
+  for (const auto& passwords : std::vector<std::vector<Password>>{{}, {{""}}, {{""}, {""}}}) {
     settings.passwords = [&](std::string_view) { return passwords; };
     for (const auto& password : {std::string(), std::string(88, '0')}) {
       client.password = password;

@@ -61,9 +61,9 @@ class Spnego : public testing::Test {
 
   ManualClock clock{Time{639'079'632'000'000'000}};
   ntlm::Settings settings{{"KYANITE", "KYANITE", "kyanite", ""},
-                          [](std::string_view user) -> std::vector<std::string> {
+                          [](std::string_view user) -> std::vector<ntlm::Password> {
                             if (user != "acct") return {};
-                            return {"Passw0rd!"};
+                            return {{"Passw0rd!"}};
                           },
                           [](size_t count) { return std::string(count, '\x17'); },
                           &clock};

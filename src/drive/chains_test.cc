@@ -292,6 +292,7 @@ TEST_F(Chains, NotificationsComeFromAnyThread) {
   EXPECT_FALSE(notice[0].header.has(smb::header_flag::kSigned));
   post();
   client.end();  // Before its turn came.
+  world.loop.run_ready();
   bool ended = false;
   mailbox->post([&](Connection* connection) { ended = connection == nullptr; });
   EXPECT_TRUE(ended);

@@ -19,9 +19,8 @@ void Connection::bind(std::shared_ptr<Channel> channel, const Bond& bond) {
   const FurtherChannel further{mailbox_, channel};
   const uint64_t id = channel->session_id;
   const auto& home = bond.home;
-  drive_.clients.add(agreement->client,
-                     {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
-  bound_.insert_or_assign(id, Bound{std::move(channel), home});
+  drive_.clients.add(bond.client, {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
+  bound_.insert_or_assign(id, Bound{std::move(channel), home, bond.client});
   home->post([further, id](Connection* there) {
     if (there != nullptr && there->add_channel(further)) return;
     further.connection->post([id](Connection* here) {
@@ -53,14 +52,16 @@ Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox
 }
 
 void Connection::unbind(uint64_t session_id) {
-  if (bound_.erase(session_id) == 0) return;
-  drive_.clients.remove(agreement->client, session_id, mailbox_.get());
+  const auto found = bound_.find(session_id);
+  if (found == bound_.end()) return;
+  drive_.clients.remove(found->second.client, session_id, mailbox_.get());
+  bound_.erase(found);
   drive_.sessions.remove_channel(session_id);
 }
 
 void Connection::leave_homes() {
   for (auto& [id, bound] : std::exchange(bound_, {})) {
-    drive_.clients.remove(agreement->client, id, mailbox_.get());
+    drive_.clients.remove(bound.client, id, mailbox_.get());
     drive_.sessions.remove_channel(id);
     bound.home->post([session_id = id, here = mailbox_](Connection* home) {
       if (home != nullptr) home->remove_channel(session_id, here);

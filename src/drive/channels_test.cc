@@ -48,7 +48,7 @@ class Channels : public testing::Test {
   // Of something that the session has open.
   std::shared_ptr<CacheHolder> holder() {
     const auto made = std::make_shared<CacheHolder>(
-        home.connection.mailbox(), home.connection.agreement->client, home.session_id);
+        home.connection.mailbox(), client_name("acct", home.guid), home.session_id);
     made->opened({}, false);
     world.loop.run_ready();
     return made;
@@ -216,7 +216,7 @@ TEST_F(Channels, LeaseBreaksGoToTheFirstConnectionOfTheClient) {
   TestClient second(world);
   second.come_in();
   const auto told = std::make_shared<CacheHolder>(
-      second.connection.mailbox(), second.connection.agreement->client, second.session_id);
+      second.connection.mailbox(), client_name("acct", second.guid), second.session_id);
   told->opened({}, false);
   world.loop.run_ready();
   tree::CacheBreak broken;

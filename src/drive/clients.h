@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,10 @@
 
 namespace kyanite::drive {
 
+// What a client is known by: the account and what it calls itself. Whoever has logged on may call
+// itself as it likes, so that alone says nothing.
+smb::Guid client_name(std::string_view account, const smb::Guid& itself);
+
 // A connection of a client, by one of the sessions that it serves.
 struct Contact {
   std::shared_ptr<Mailbox> connection;
@@ -22,7 +27,7 @@ struct Contact {
   std::shared_ptr<Channel> sealed_by;  // Null: what is said there is not encrypted.
 };
 
-// Thread-safe.
+// By their names. Thread-safe.
 class Clients {
  public:
   void add(const smb::Guid& client, Contact contact) {

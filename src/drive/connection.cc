@@ -70,10 +70,10 @@ void Connection::drop(std::string_view why) {
   carrier_.cut();
 }
 
-Task<bool> Connection::receive(Buffer frame) {
+Task<bool> Connection::receive(Buffer frame, size_t begin) {
   auto chain = std::make_unique<Chain>();
   chain->frame = std::move(frame);
-  std::string_view bytes = chain->frame.view();
+  std::string_view bytes = chain->frame.view().substr(begin);
   switch (smb::kind_of(bytes)) {
     case smb::FrameKind::kMessages:
       break;
@@ -110,7 +110,8 @@ Task<bool> Connection::open_sealed(Chain& chain, std::string_view& bytes) {
   if (channel == nullptr || !channel->opener)
     co_return fail("an encrypted frame of no session that encrypts");
   std::optional<std::string_view> plain;
-  auto work = [&] { return channel->opener->open({chain.frame.data(), chain.frame.size()}); };
+  char* const begin = chain.frame.data() + (chain.frame.size() - bytes.size());
+  auto work = [&] { return channel->opener->open({begin, bytes.size()}); };
   if (bytes.size() > kInlineCryptoBytes) {
     plain = co_await drive_.workers.run(work);
   } else {
@@ -253,8 +254,7 @@ std::shared_ptr<Session> Connection::find_session(uint64_t id) const {
 void Connection::session_established(uint64_t id, Bond bond) {
   ++established_;
   const auto channel = find_channel(id);
-  drive_.clients.add(agreement->client,
-                     {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
+  drive_.clients.add(bond.client, {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
   drive_.sessions.establish(id, std::move(bond));
 }
 
@@ -279,7 +279,7 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   auto& ending = ending_sessions_[session->id()];
   if (session->established()) {
     --established_;
-    drive_.clients.remove(agreement->client, session->id());
+    drive_.clients.remove(session->client(), session->id());
   }
   session->end();
   for (const FurtherChannel& further : std::exchange(session->further, {})) {
@@ -301,6 +301,22 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   ending_sessions_.erase(session->id());
   for (Pending<bool>* ended : waiting) ended->set(true);
   if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
+}
+
+Detached Connection::log_off(std::shared_ptr<Session> session) {
+  co_await end_session(std::move(session), OpenEnd::kLoggedOff);
+}
+
+void Connection::end_without_key() {
+  std::vector<std::shared_ptr<Session>> lost;
+  for (const auto& [id, session] : sessions_) {
+    if (has_lost_key(session.get())) lost.push_back(session);
+  }
+  for (auto& session : lost) {
+    log_info("SMB session of " + session->account() + " from " + std::string(peer()) +
+             " ends: its key is no more");
+    log_off(std::move(session));
+  }
 }
 
 Task<void> Connection::end_opens(std::vector<std::shared_ptr<Open>> opens, OpenEnd why) {
@@ -354,7 +370,7 @@ Task<void> Connection::end(bool answered) {
   if (!answered) carrier_.cut();
   leave_homes();
   for (const auto& [id, session] : sessions_) {
-    if (session->established()) drive_.clients.remove(agreement->client, id, mailbox_.get());
+    if (session->established()) drive_.clients.remove(session->client(), id, mailbox_.get());
   }
   const auto goes_on = [](const Exchange& exchange) {
     return exchange.outlives_channel && exchange.session != nullptr &&

@@ -61,9 +61,9 @@ class Connection {
   // Reserves the memory for a frame, waiting for others to give some back. False when there is none
   // for too long.
   Task<bool> reserve(size_t frame_bytes);
-  // Takes a frame, one at a time. False when the connection has to end: the peer does not keep to
-  // the protocol, which is in the log then.
-  Task<bool> receive(Buffer frame);
+  // Takes a frame, one at a time, which is in the buffer from `begin` on. False when the connection
+  // has to end: the peer does not keep to the protocol, which is in the log then.
+  Task<bool> receive(Buffer frame, size_t begin = 0);
   // No more frames come. Ends what waits, lets what is served finish, ends the sessions and returns
   // when everything is over. With `answered`, replies are still sent.
   Task<void> end(bool answered);
@@ -92,6 +92,8 @@ class Connection {
   // Ends a session: what it waits for, its trees and opens. `except` goes on.
   Task<void> end_session(std::shared_ptr<Session> session, OpenEnd why,
                          const Exchange* except = nullptr);
+  // Ends the sessions whose key is no more: those that send nothing also.
+  void end_without_key();
   // When a session that is being ended has nothing open any more; at once for any other.
   Task<void> session_ended(uint64_t id);
   // As end_session() for a tree of it.
@@ -125,6 +127,7 @@ class Connection {
   struct Bound {
     std::shared_ptr<Channel> channel;
     std::shared_ptr<Mailbox> home;
+    smb::Guid client{};  // See Session::client().
   };
 
   // connection.cc: arrival.
@@ -147,6 +150,7 @@ class Connection {
   void cancel_asked(const Chain& chain, const Incoming& request);
   void find_ends(Exchange& exchange);
   std::optional<smb::Status> admit(Exchange& exchange) const;
+  bool has_lost_key(Session* session) const;
   Task<Reply> answer(Exchange& exchange);
   void finish(Exchange& exchange, Reply reply);
   void send_interim(Exchange& exchange);
@@ -155,6 +159,7 @@ class Connection {
   void one_ended(bool guest);
   bool goes_on(const Chain& chain) const { return chain.origin || !dropped_; }
 
+  Detached log_off(std::shared_ptr<Session> session);
   Task<void> end_opens(std::vector<std::shared_ptr<Open>> opens, OpenEnd why);
 
   // channels.cc: sessions with several connections. On a further one:

@@ -66,6 +66,19 @@ tree::Kind wanted_kind(const smb::CreateRequest& request) {
   return has(request, option::kNonDirectoryFile) ? tree::Kind::kFile : tree::Kind::kEither;
 }
 
+// The share that was connected may be deleted by now, or another one may have its name.
+Task<Result<void, Status>> check_share(Exchange& exchange) {
+  TreeConnect& tree = *exchange.tree;
+  const uint64_t deleted = tree.share.tree.open_files->deleted_shares();
+  if (tree.there_at == deleted) co_return {};
+  auto now = co_await exchange.connection.drive().shares.find(
+      exchange.occasion, exchange.session->account(), tree.share.name);
+  if (!now) co_return drive::status_of(now.error());
+  if (!*now || (*now)->tree.space != tree.share.tree.space) co_return Status::kNetworkNameDeleted;
+  tree.there_at = deleted;
+  co_return {};
+}
+
 // The tree that is meant: the share's, or what one of its snapshots shows.
 Task<Result<tree::Tree, Status>> find_tree(Exchange& exchange,
                                            const smb::CreateContexts& contexts) {
@@ -107,6 +120,9 @@ Task<tree::Result<concurrency::AccessSet>> grant(Exchange& exchange,
   if (empties(request.disposition)) needed = smb::access::kWriteData;
   if (request.disposition == smb::Disposition::kSupersede) needed |= smb::access::kDelete;
   if (granted && (needed & ~*most) != 0) granted = Status::kAccessDenied;
+  // Who asks for as much as there is may not get this.
+  if (granted && asked.opening.delete_on_close && (*granted & smb::access::kDelete) == 0)
+    granted = Status::kAccessDenied;
   if (!granted) {
     asked.denied = granted.error();
     co_return tree::Error(tree::Reason::kOwn);
@@ -223,8 +239,7 @@ Task<Reply> come_again(Exchange& exchange, const smb::CreateRequest& request,
   if (open == nullptr) co_return refuse(exchange, Status::kFileNotAvailable);
   const auto there = open->file.tree.open_files->find(open->file.handle);
   std::optional<tree::LeaseName> lease;
-  if (contexts.lease)
-    lease = tree::LeaseName{exchange.connection.agreement->client, contexts.lease->key};
+  if (contexts.lease) lease = tree::LeaseName{exchange.session->client(), contexts.lease->key};
   if (!there || there->caching.lease != lease) co_return refuse(exchange, Status::kAccessDenied);
   auto entry = co_await tree::state_of(exchange.occasion, open->file);
   if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
@@ -276,7 +291,7 @@ void let_wait(Exchange& exchange, const tree::Tree& tree, tree::Opening& opening
 void take_from_elsewhere(Exchange& exchange, const smb::Guid& program, const tree::Tree& tree,
                          const tree::Path& path) {
   Drive& drive = exchange.connection.drive();
-  const smb::Guid& client = exchange.connection.agreement->client;
+  const smb::Guid& client = exchange.session->client();
   for (const tree::HandleId handle : drive.programs.elsewhere(program, client)) {
     const auto there = tree.open_files->find(handle);
     if (!there || there->file.share != tree.space) continue;
@@ -288,14 +303,16 @@ void take_from_elsewhere(Exchange& exchange, const smb::Guid& program, const tre
 // Opens what is asked for, in the session of the request.
 Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
                      const smb::CreateContexts& contexts, Naming* naming) {
+  if (auto there = co_await check_share(exchange); !there)
+    co_return refuse(exchange, there.error());
   auto tree = co_await find_tree(exchange, contexts);
   if (!tree) co_return refuse(exchange, tree.error());
   Asked asked;
   auto filled = fill_opening(exchange, request, contexts, *tree, asked);
   if (!filled) co_return refuse(exchange, filled.error());
   auto open = std::make_shared<Open>();
-  open->holder = std::make_shared<CacheHolder>(
-      exchange.connection.mailbox(), exchange.connection.agreement->client, exchange.session->id());
+  open->holder = std::make_shared<CacheHolder>(exchange.connection.mailbox(),
+                                               exchange.session->client(), exchange.session->id());
   asked.opening.caching = wanted_caching(exchange, request, contexts, open->holder);
   const bool moves = contexts.app_instance && naming != nullptr;
   if (moves) take_from_elsewhere(exchange, contexts.app_instance->id, *tree, asked.opening.path);
@@ -303,9 +320,15 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);
   if (!opened) co_return refuse(exchange, refusal_of(asked, request, opened.error()));
+  // Who deletes the share closes what is open of it, but perhaps did so before this was.
+  if (auto there = co_await check_share(exchange); !there) {
+    tree->open_files->force_close(opened->opened.file, false, opened->opened.handle);
+    co_return refuse(exchange, there.error());
+  }
   open->tree = exchange.tree;
   open->file = std::move(opened->opened);
   open->access = asked.granted;
+  open->file.only_appends = !open->has(smb::access::kWriteData);
   open->most_access = asked.most;
   open->options = request.options;
   open->order = ChannelOrder(exchange.header.channel_sequence());
@@ -329,8 +352,8 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   if (naming != nullptr) naming->give(*open);
   if (moves) {
     open->program = contexts.app_instance->id;
-    exchange.connection.drive().programs.add(
-        *open->program, {exchange.connection.agreement->client, open->file.handle});
+    exchange.connection.drive().programs.add(*open->program,
+                                             {exchange.session->client(), open->file.handle});
   }
   co_return tell_open(exchange, contexts, *open, opened->entry, Telling::kNew, request.oplock);
 }
@@ -353,8 +376,7 @@ Task<Reply> create(Exchange& exchange) {
     co_return refuse(exchange, Status::kEasNotSupported);
   if (!contexts->durable2) co_return co_await open_new(exchange, *request, *contexts, nullptr);
   NamedCreates& creates = exchange.connection.drive().creates;
-  const NamedCreates::Name name{exchange.connection.agreement->client,
-                                contexts->durable2->create_guid};
+  const NamedCreates::Name name{exchange.session->client(), contexts->durable2->create_guid};
   if (const auto known = creates.begin(name)) {
     auto open = find_named(*exchange.session, *known);
     // A client that has used what it opened does not ask for that again.

@@ -20,7 +20,7 @@ tree::CachingWanted wanted_caching(const Exchange& exchange, const smb::CreateRe
   // What SMB 2.1 does not know it does not mean.
   if (lease.version2 && exchange.connection.dialect() < smb::Dialect::kSmb300) return wanted;
   wanted.caching = concurrency::Caching(static_cast<uint8_t>(lease.state));
-  wanted.lease = tree::LeaseName{exchange.connection.agreement->client, lease.key};
+  wanted.lease = tree::LeaseName{exchange.session->client(), lease.key};
   wanted.epoch = lease.epoch;
   wanted.counts_epochs = lease.version2;
   return wanted;

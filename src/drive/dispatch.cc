@@ -107,7 +107,7 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
   if (incoming.signature == Incoming::Signature::kWrong) return Status::kAccessDenied;
   if (row.needs_session && session == nullptr && exchange.header.has(smb::header_flag::kRelated))
     return Status::kInvalidParameter;
-  if (row.needs_session && (session == nullptr || !session->established()))
+  if (row.needs_session && (session == nullptr || !session->established() || session->ended()))
     return Status::kUserSessionDeleted;
   if (session != nullptr && session->established() && !sealed) {
     if (session->must_encrypt() && !logs_on) return Status::kAccessDenied;
@@ -124,9 +124,17 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
   return {};
 }
 
+// Whether the session's key was replaced or its account removed since it logged on.
+bool Connection::has_lost_key(Session* session) const {
+  return session != nullptr && session->established() && !session->ended() &&
+         !session->has_its_key(drive_.shares);
+}
+
 Task<Reply> Connection::answer(Exchange& exchange) {
   exchange.row = find_command(exchange.header.command);
   find_ends(exchange);
+  if (has_lost_key(exchange.session.get()))
+    co_await end_session(exchange.session, OpenEnd::kLoggedOff, &exchange);
   if (exchange.row == nullptr) co_return refuse(exchange, smb::Status::kInvalidParameter);
   if (const auto refused = admit(exchange)) co_return refuse(exchange, *refused);
   exchange.occasion.cause.operation = exchange.row->name;

@@ -4,6 +4,7 @@
 
 #include "auth/spnego.h"
 #include "base/random.h"
+#include "drive/connection.h"
 
 namespace kyanite::drive {
 
@@ -35,5 +36,13 @@ Drive::Drive(store::Store& records, store::KeyedLocks& turns, Workers& cpu, cons
       guid(random_guid()),
       logon(logon_settings(where, time)),
       logon_hint(auth::logon_hint()) {}
+
+void Drive::accounts_changed() {
+  for (const auto& home : sessions.homes()) {
+    home->post([](Connection* connection) {
+      if (connection != nullptr) connection->end_without_key();
+    });
+  }
+}
 
 }  // namespace kyanite::drive

@@ -23,6 +23,10 @@ struct Drive {
   Drive(const Drive&) = delete;
   Drive& operator=(const Drive&) = delete;
 
+  // Ends the sessions whose key or account is no more. To be called when accounts have changed; on
+  // any thread. What such a session asks before it has ended is refused as well.
+  void accounts_changed();
+
   store::Store& store;
   store::KeyedLocks& locks;
   Workers& workers;  // for cryptography of large frames

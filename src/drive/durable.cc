@@ -51,7 +51,7 @@ namespace {
 bool is_meant(const Exchange& exchange, const smb::CreateContexts& contexts,
               const tree::Handle& handle, const Open& open) {
   const Durable& durable = open.durable;
-  const smb::Guid& client = exchange.connection.agreement->client;
+  const smb::Guid& client = exchange.session->client();
   if (handle.file.share != exchange.tree->share.tree.space) return false;
   // Either version of coming back will do; what has no name of its own is called by zeros.
   if (durable.account != exchange.session->account()) return false;
@@ -77,8 +77,8 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
     other_name = contexts.lease && (!path || !there || path->path != *there);
     return !other_name;
   };
-  auto holder = std::make_shared<CacheHolder>(
-      exchange.connection.mailbox(), exchange.connection.agreement->client, exchange.session->id());
+  auto holder = std::make_shared<CacheHolder>(exchange.connection.mailbox(),
+                                              exchange.session->client(), exchange.session->id());
   auto back = tree.open_files->reclaim(id, is_it, exchange.session->id(),
                                        std::string(exchange.connection.peer()), holder);
   if (!back) co_return other_name ? Status::kInvalidParameter : Status::kObjectNameNotFound;
@@ -90,7 +90,11 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
   co_return Status::kTooManyOpenedFiles;
 }
 
-// --- Files that are to be removed ---
+// --- Opens that nobody comes back for ---
+
+void Remover::ended(const std::shared_ptr<void>& front) {
+  release(drive_, *std::static_pointer_cast<Open>(front));
+}
 
 void Remover::remove(const tree::Handle& last, std::shared_ptr<void> front,
                      tree::OpenFiles::Admission removal) {

@@ -35,10 +35,12 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
                                                            const smb::CreateRequest& request,
                                                            const smb::CreateContexts& contexts);
 
-// Removes files whose last handle was closed because its client did not come back.
+// What is left to do for opens whose clients did not come back: what they kept is given back, and
+// files whose last handle they were are removed.
 class Remover final : public tree::OpenFiles::Remover {
  public:
   explicit Remover(Drive& drive) : drive_(drive) {}
+  void ended(const std::shared_ptr<void>& front) override;
   void remove(const tree::Handle& last, std::shared_ptr<void> front,
               tree::OpenFiles::Admission removal) override;
 

@@ -111,17 +111,13 @@ Task<ControlOutput> query_ranges(Exchange& exchange, Open& open, const smb::Ioct
   if (asked->offset > INT64_MAX || asked->length > uint64_t{INT64_MAX} - asked->offset)
     co_return ControlOutput::refusal(Status::kInvalidParameter);
   if (!open.has(access::kReadData)) co_return ControlOutput::refusal(Status::kAccessDenied);
+  // One more than there is room for: then the client learns that there are more.
+  const size_t most = request.max_output / smb::kRangeBytes + 1;
   auto runs = co_await tree::written_ranges(exchange.occasion, open.file, asked->offset,
-                                            asked->offset + asked->length);
+                                            asked->offset + asked->length, most);
   if (!runs) co_return ControlOutput::refusal(drive::status_of(runs.error()));
   std::vector<smb::Range> ranges;
-  for (const auto& run : *runs) {
-    if (!ranges.empty() && ranges.back().offset + ranges.back().length == run.start) {
-      ranges.back().length += run.end - run.start;
-    } else {
-      ranges.push_back({run.start, run.end - run.start});
-    }
-  }
+  for (const auto& run : *runs) ranges.push_back({run.start, run.end - run.start});
   auto fitted = smb::encode_ranges(ranges, request.max_output);
   co_return ControlOutput{fitted.status, std::move(fitted.bytes),
                           fitted.status != Status::kBufferTooSmall};

@@ -84,6 +84,7 @@ Status Told::operator()(Refusal refusal) const {
     case Refusal::kLeaseElsewhere:
       return Status::kInvalidParameter;
     case Refusal::kTooManyWaiting:
+    case Refusal::kTooManyLocks:
       return Status::kInsufficientResources;
     case Refusal::kCancelled:
       return Status::kCancelled;

@@ -1,4 +1,5 @@
 // LOCK: takes locks of byte ranges, perhaps once they are free, or gives them back.
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -52,18 +53,26 @@ Status refusal_of(tree::Refusal refusal) {
   return refusal == tree::Refusal::kLockConflict ? Status::kLockNotGranted : status_of(refusal);
 }
 
+Status cancelled_status(const Exchange& exchange) {
+  return exchange.cancelled() == Exchange::Cancelled::kByClient ? Status::kCancelled
+                                                                : Status::kRangeNotLocked;
+}
+
 Task<Status> wait_for_lock(Exchange& exchange, const Open& open, tree::RangeLock lock) {
+  if (exchange.cancelled()) co_return cancelled_status(exchange);
   if (exchange.go_async() == Exchange::Async::kTooMany) co_return Status::kInsufficientResources;
   tree::OpenFiles& table = *open.file.tree.open_files;
   const tree::HandleId handle = open.file.handle;
   const uint64_t ticket = exchange.header.message_id;
-  exchange.when_cancelled([&table, handle, ticket] { table.cancel_lock(handle, ticket); });
-  auto done = co_await table.lock_when_free(handle, lock, ticket);
+  // Not before: a cancellation is told once, and must find something that waits.
+  const std::function<void()> waits = [&] {
+    exchange.when_cancelled([&table, handle, ticket] { table.cancel_lock(handle, ticket); });
+  };
+  auto done = co_await table.lock_when_free(handle, lock, ticket, waits);
   exchange.when_cancelled(nullptr);
   if (done) co_return Status::kSuccess;
   if (done.error() != tree::Refusal::kCancelled) co_return refusal_of(done.error());
-  co_return exchange.cancelled() == Exchange::Cancelled::kByClient ? Status::kCancelled
-                                                                   : Status::kRangeNotLocked;
+  co_return cancelled_status(exchange);
 }
 
 Task<Status> take(Exchange& exchange, const Open& open,

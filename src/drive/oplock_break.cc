@@ -14,7 +14,7 @@ using tree::AcknowledgeError;
 Reply acknowledge_lease(Exchange& exchange) {
   const auto request = smb::decode<smb::LeaseBreak>(exchange.message);
   if (!request) return refuse(exchange, request.error());
-  const tree::LeaseName lease{exchange.connection.agreement->client, request->key};
+  const tree::LeaseName lease{exchange.session->client(), request->key};
   const concurrency::Caching kept(static_cast<uint8_t>(request->state));
   if (request->state != kept.bits()) return refuse(exchange, Status::kInvalidParameter);
   const auto done = exchange.tree->share.tree.open_files->acknowledge(lease, kept);

@@ -7,6 +7,7 @@
 
 #include "drive/connection.h"
 #include "net/inbox.h"
+#include "smb/file_io.h"
 
 namespace kyanite::drive {
 
@@ -48,6 +49,14 @@ void give_inbox(std::unique_ptr<net::Inbox> inbox) {
   if (spare_inboxes.size() < kMaxSpareInboxes) spare_inboxes.push_back(std::move(inbox));
 }
 
+// Where in memory a frame begins, so that the data of a WRITE, which is what large frames have,
+// lies on whole pages there, if it is where clients put it: then it is written to files from there.
+size_t begin_of_frame(size_t bytes, std::string_view first_bytes) {
+  if (bytes <= kBytesPerCredit) return 0;
+  const bool sealed = smb::kind_of(first_bytes) == smb::FrameKind::kSealed;
+  return kPageBytes - smb::WriteRequest::kDataOffset - (sealed ? smb::kTransformBytes : 0);
+}
+
 // So many frames are received before the loop's other connections have their turn.
 constexpr size_t kFramesATurn = 16;
 
@@ -58,26 +67,34 @@ class FrameReader {
       : socket_(socket),
         connection_(connection),
         idle_ms_(times.idle.count()),
-        logon_by_ms_(socket.now_ms() + times.logon.count()) {}
+        logon_ms_(times.logon.count()),
+        logon_by_ms_(socket.now_ms() + logon_ms_),
+        active_ms_(socket.now_ms()) {}
 
+  struct Frame {
+    Buffer buffer;
+    size_t begin = 0;  // In the buffer.
+  };
   // Nothing when the peer has ended, takes too long or sends too much, or when the server stops.
-  Task<std::optional<Buffer>> next();
+  Task<std::optional<Frame>> next();
 
  private:
   Task<bool> receive_some();
   Task<bool> receive_rest(Buffer& frame, size_t bytes);
   void take_seat();
-  int64_t idle_until_ms() const;
+  int64_t idle_until_ms();
 
   net::Connection& socket_;
   Connection& connection_;
   const int64_t idle_ms_;
-  const int64_t logon_by_ms_;
+  const int64_t logon_ms_;
+  int64_t logon_by_ms_;  // While nobody has logged on, at first or any more.
+  int64_t active_ms_;    // When something came last, or was still open or served.
   std::unique_ptr<net::Inbox> inbox_;
   bool serving_ = false;
 };
 
-Task<std::optional<Buffer>> FrameReader::next() {
+Task<std::optional<FrameReader::Frame>> FrameReader::next() {
   while (true) {
     if (socket_.draining()) co_return std::nullopt;
     if (inbox_ != nullptr && inbox_->unread().size() >= smb::kPrefixBytes) {
@@ -88,12 +105,14 @@ Task<std::optional<Buffer>> FrameReader::next() {
       inbox_->consume(bytes.size());
       if (prefix.kind == smb::Prefix::kKeepAlive) continue;
       if (!co_await connection_.reserve(prefix.bytes)) co_return std::nullopt;
-      Buffer frame(prefix.bytes);
+      const size_t begin = begin_of_frame(prefix.bytes, inbox_->unread());
+      Buffer frame(begin + prefix.bytes);
+      frame.resize(begin);
       const size_t here = std::min(prefix.bytes, inbox_->unread().size());
       frame.append(inbox_->unread().substr(0, here));
       inbox_->consume(here);
-      if (!co_await receive_rest(frame, prefix.bytes)) co_return std::nullopt;
-      co_return frame;
+      if (!co_await receive_rest(frame, begin + prefix.bytes)) co_return std::nullopt;
+      co_return Frame{std::move(frame), begin};
     }
     if (!co_await receive_some()) co_return std::nullopt;
   }
@@ -110,10 +129,12 @@ void FrameReader::take_seat() {
   }
 }
 
-int64_t FrameReader::idle_until_ms() const {
+int64_t FrameReader::idle_until_ms() {
   if (!connection_.authenticated()) return logon_by_ms_;
-  if (connection_.has_opens() || connection_.busy()) return net::Timer::kNever;
-  return socket_.now_ms() + idle_ms_;
+  const int64_t now = socket_.now_ms();
+  logon_by_ms_ = now + logon_ms_;
+  if (connection_.has_opens() || connection_.busy()) active_ms_ = now;
+  return active_ms_ + idle_ms_;
 }
 
 // The beginning of a frame, and what comes with it.
@@ -126,14 +147,17 @@ Task<bool> FrameReader::receive_some() {
       inbox_->make_room();
     }
     const net::Progress progress = inbox_->receive(socket_);
-    if (progress.step == net::Progress::kMoved) co_return true;
+    if (progress.step == net::Progress::kMoved) {
+      active_ms_ = socket_.now_ms();
+      co_return true;
+    }
     if (progress.step == net::Progress::kEnd || progress.step == net::Progress::kFailed)
       co_return false;
     if (inbox_->unread().empty()) give_inbox(std::move(inbox_));
     take_seat();
     const net::Wake wake = co_await socket_.wait_idle(progress.step, idle_until_ms());
     if (wake == net::Wake::kReady) continue;
-    // Whoever had something to say meanwhile is not idle.
+    // Whoever had something open or served meanwhile is not idle.
     if (wake == net::Wake::kTimedOut && idle_until_ms() > socket_.now_ms()) continue;
     co_return false;
   }
@@ -171,7 +195,7 @@ Task<void> SmbProtocol::serve(net::Connection& socket) {
   FrameReader reader(socket, connection, times_);
   for (size_t served = 1; co_await connection.wait_for_room(); ++served) {
     auto frame = co_await reader.next();
-    if (!frame || !co_await connection.receive(std::move(*frame))) break;
+    if (!frame || !co_await connection.receive(std::move(frame->buffer), frame->begin)) break;
     // Whoever sends many requests at once does not keep the others waiting.
     if (served % kFramesATurn == 0) co_await socket.shard().loop.turn();
   }

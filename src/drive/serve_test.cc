@@ -5,6 +5,9 @@
 
 #include "drive/test_support.h"
 #include "net/test_peer.h"
+#include "smb/create.h"
+#include "smb/file_io.h"
+#include "smb/session.h"
 
 namespace kyanite::drive {
 namespace {
@@ -44,17 +47,33 @@ class SmbServer : public testing::Test {
     header.credits = 100;
     return frame(smb::encode(header, smb::EchoRequest()));
   }
-  // The next message; nothing at the end.
-  static std::optional<smb::Header> answer(TestPeer& peer) {
+  static std::optional<std::string> next_frame(TestPeer& peer) {
     std::array<char, smb::kPrefixBytes> prefix{};
     if (!fill(peer, prefix.data(), prefix.size())) return {};
     std::string message(smb::read_prefix(prefix, smb::kMaxFrameBytes).bytes, '\0');
     if (!fill(peer, message.data(), message.size())) return {};
+    return message;
+  }
+  // The next message; nothing at the end.
+  static std::optional<smb::Header> answer(TestPeer& peer) {
+    const auto message = next_frame(peer);
+    if (!message) return {};
     smb::Header header;
-    smb::Reader reader(message);
+    smb::Reader reader(*message);
     reader(header);
     return header;
   }
+  // Somebody who has logged on.
+  struct Client final : ClientSide {
+    explicit Client(uint16_t port) : peer(port) { come_in(); }
+    std::vector<Received> converse(std::string_view bytes) override {
+      if (!peer.send(frame(bytes))) return {};
+      auto came = next_frame(peer);
+      return came ? take_apart(std::move(*came)) : std::vector<Received>();
+    }
+    bool echoes() { return ask(Command::kEcho, smb::EchoRequest()).has_value(); }
+    TestPeer peer;
+  };
   static bool fill(TestPeer& peer, char* to, size_t bytes) {
     while (bytes > 0) {
       const ssize_t got = peer.receive(to, bytes);
@@ -121,6 +140,70 @@ TEST_F(SmbServer, WhoDoesNotLogOnInTimeIsClosed) {
   busy.send(negotiate());
   EXPECT_TRUE(answer(busy));
   EXPECT_FALSE(answer(busy));
+}
+
+TEST_F(SmbServer, WhoHasNothingOpenAndSaysNothingIsClosed) {
+  start({.idle = std::chrono::milliseconds(400)});
+  Client open(port);
+  ASSERT_EQ(open.connect("\\\\s\\data")->status(), Status::kSuccess);
+  smb::CreateRequest request;
+  request.desired_access = smb::kGenericAllMeans;
+  request.share_access = 7;
+  request.disposition = smb::Disposition::kOpen;
+  ASSERT_EQ(open.ask(Command::kCreate, request)->status(), Status::kSuccess);
+  Client idle(port);
+  EXPECT_TRUE(idle.echoes());
+  EXPECT_TRUE(idle.peer.gone());
+  EXPECT_TRUE(open.echoes()) << "it has said nothing for longer";
+}
+
+TEST_F(SmbServer, AfterLoggingOffThereIsTimeToLogOnAgain) {
+  start({.logon = std::chrono::milliseconds(1000)});
+  Client client(port);
+  TestPeer silent(port);
+  EXPECT_TRUE(silent.gone()) << "as much time has passed for the client";
+  EXPECT_EQ(client.ask(Command::kLogoff, smb::LogoffRequest())->status(), Status::kSuccess);
+  client.established = false;
+  EXPECT_EQ(client.log_on()->status(), Status::kSuccess);
+}
+
+// Wherever in memory it is put: data that is where most clients have it, and elsewhere; of whole
+// pages, and not.
+TEST_F(SmbServer, LargeWritesArriveWhole) {
+  start();
+  for (const auto encryption : {Encryption::kOff, Encryption::kRequired}) {
+    shares.account_rules.encryption = encryption;
+    Client client(port);
+    client.asked_credits = 512;
+    ASSERT_EQ(client.connect("\\\\s\\data")->status(), Status::kSuccess);
+    client.charge = 16;
+    smb::CreateRequest create;
+    create.name = "f";
+    create.desired_access = smb::kGenericAllMeans;
+    create.disposition = smb::Disposition::kOverwriteIf;
+    const auto opened = client.ask(Command::kCreate, create);
+    ASSERT_EQ(opened->status(), Status::kSuccess);
+    for (const size_t size : {65 * 1024, 256 * 1024, 300 * 1024 + 1, 1024 * 1024}) {
+      std::string bytes(size, '\0');
+      for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 131 / 4096 + i);
+      smb::WriteRequest write;
+      write.file = opened->body<smb::CreateReply>().file;
+      write.data = bytes;
+      for (const size_t shift : {0, 8}) {
+        std::string message = client.message(Command::kWrite, write);
+        message.insert(smb::WriteRequest::kDataOffset, shift, '\0');
+        message[smb::kHeaderBytes + 2] = static_cast<char>(smb::WriteRequest::kDataOffset + shift);
+        const auto written = client.converse(client.protect({message}));
+        ASSERT_EQ(written.at(0).status(), Status::kSuccess) << size;
+        smb::ReadRequest read;
+        read.file = write.file;
+        read.length = static_cast<uint32_t>(size);
+        const auto back = client.ask(Command::kRead, read);
+        ASSERT_EQ(back->status(), Status::kSuccess);
+        EXPECT_TRUE(back->bytes.substr(back->bytes.size() - size) == bytes) << size << ' ' << shift;
+      }
+    }
+  }
 }
 
 TEST_F(SmbServer, StoppingEndsIdleConnections) {

@@ -3,19 +3,36 @@
 #include <utility>
 
 #include "base/check.h"
+#include "drive/clients.h"
 #include "drive/limits.h"
 
 namespace kyanite::drive {
 
-Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms) {
+Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms,
+                        const smb::Guid& client) {
   CHECK(!established());
   account_ = who.user;
+  renew(who.key_serial);
+  client_ = client_name(account_, client);
   must_encrypt_ = terms.must_encrypt;
   auto keys =
       smb::derive_session_keys(terms.dialect, terms.cipher, auth::ntlm::view(who.key), preauth);
   channel = std::make_shared<Channel>(id_, terms.signing, keys.signing);
   if (terms.encrypts) channel->encrypt(terms.cipher, keys, 0);
-  return {account_, terms, std::move(keys)};
+  return {account_, client_, terms, std::move(keys)};
+}
+
+void Session::renew(uint64_t key_serial) {
+  key_serial_ = key_serial;
+  generation_ = 0;
+}
+
+bool Session::has_its_key(const Shares& shares) {
+  const uint64_t generation = shares.generation();
+  if (generation == generation_) return true;
+  if (!shares.has_key(account_, key_serial_)) return false;
+  generation_ = generation;
+  return true;
 }
 
 std::shared_ptr<TreeConnect> Session::add_tree(TreeConnect tree) {

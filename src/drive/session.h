@@ -25,6 +25,7 @@ struct TreeConnect {
   bool pipes = false;  // IPC$, of which there is no share. It has no pipes either.
   Share share;
   uint32_t maximal_access = 0;
+  uint64_t there_at = 0;  // The share was there when so many were deleted (OpenFiles).
 };
 
 // A further connection of a session.
@@ -44,11 +45,19 @@ class Session {
   bool established() const { return !account_.empty(); }
   // In lower case; empty until the session is established.
   const std::string& account() const { return account_; }
+  // Of the account and what its client calls itself: others may say that they are called the same.
+  const smb::Guid& client() const { return client_; }
   // Requests that are not encrypted are refused.
   bool must_encrypt() const { return must_encrypt_; }
 
+  // Whether the account still has the key that this logged on with. Looks only when accounts have
+  // changed since it looked last.
+  bool has_its_key(const Shares& shares);
+  // Somebody has logged on to it anew, with this key.
+  void renew(uint64_t key_serial);
+
   // Once, with what authentication agreed on. Returns what further connections need to know.
-  Bond establish(const auth::ntlm::Session& logon, const Terms& terms);
+  Bond establish(const auth::ntlm::Session& logon, const Terms& terms, const smb::Guid& client);
 
   // On its home; null until the session is established.
   std::shared_ptr<Channel> channel;
@@ -60,6 +69,7 @@ class Session {
 
   // Nothing is added any more: whoever was about to add something finds that there is no room.
   void end() { ended_ = true; }
+  bool ended() const { return ended_; }
 
   // Null when there are too many. Ids count up: none comes twice.
   std::shared_ptr<TreeConnect> add_tree(TreeConnect tree);
@@ -78,6 +88,9 @@ class Session {
  private:
   const uint64_t id_;
   std::string account_;
+  uint64_t key_serial_ = 0;
+  uint64_t generation_ = 0;  // Of the accounts in which its key was seen. 0: in none yet.
+  smb::Guid client_{};
   bool must_encrypt_ = false;
   bool ended_ = false;
   uint32_t last_tree_ = 0;

@@ -84,6 +84,7 @@ Task<Reply> logged_on(Exchange& exchange, std::shared_ptr<Session> session,
       log_refusal(connection, "of " + describe(logon) + " ", "the session is another account's");
       co_return co_await logon_failed(exchange, std::move(session), Status::kAccessDenied);
     }
+    session->renew(logon.key_serial);
   } else {
     const auto terms = terms_of(connection, logon.user);
     if (!terms) {
@@ -91,7 +92,8 @@ Task<Reply> logged_on(Exchange& exchange, std::shared_ptr<Session> session,
       co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
       co_return refuse(exchange, Status::kAccessDenied);
     }
-    connection.session_established(session->id(), session->establish(logon, *terms));
+    connection.session_established(session->id(),
+                                   session->establish(logon, *terms, connection.agreement->client));
     log_info("SMB logon of " + describe(logon) + " from " + std::string(connection.peer()) +
              ", SMB " + smb::name(connection.dialect()) +
              (terms->must_encrypt ? ", encrypted" : ""));

@@ -1,5 +1,6 @@
 #include "drive/sessions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.h"
@@ -70,6 +71,19 @@ void Sessions::remove_channel(uint64_t id) {
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found != sessions_.end()) --found->second.channels;
+}
+
+std::vector<std::shared_ptr<Mailbox>> Sessions::homes() const {
+  std::vector<std::shared_ptr<Mailbox>> homes;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [id, entry] : sessions_) {
+      if (!entry.bond.account.empty()) homes.push_back(entry.bond.home);
+    }
+  }
+  std::sort(homes.begin(), homes.end());
+  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  return homes;
 }
 
 size_t Sessions::established() const {

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
 #include "drive/mailbox.h"
+#include "smb/fields.h"
 #include "smb/keys.h"
 #include "smb/numbers.h"
 
@@ -28,6 +30,7 @@ struct Terms {
 // What a connection needs to know of a session in order to become a further channel of it.
 struct Bond {
   std::string account;
+  smb::Guid client{};  // See Session::client().
   Terms terms;
   smb::SessionKeys keys;
   std::shared_ptr<Mailbox> home = nullptr;
@@ -56,6 +59,8 @@ class Sessions {
   void remove_channel(uint64_t id);
 
   size_t established() const;
+  // The connections on which somebody has logged on, each once.
+  std::vector<std::shared_ptr<Mailbox>> homes() const;
 
  private:
   struct Entry {

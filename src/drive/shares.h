@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "auth/ntlm.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -45,7 +46,11 @@ class Shares {
   virtual ~Shares() = default;
 
   // The account's keys as text, which are its passwords; none if there is no such account.
-  virtual std::vector<std::string> passwords(std::string_view account) const = 0;
+  virtual std::vector<auth::ntlm::Password> passwords(std::string_view account) const = 0;
+  // Another number, never 0, when accounts or their keys have changed. Asked for every request.
+  virtual uint64_t generation() const = 0;
+  // Whether the account is still there and has that key still.
+  virtual bool has_key(std::string_view account, uint64_t serial) const = 0;
   virtual AccountRules rules(std::string_view account) const = 0;
 
   // A share by name, whatever the case of its letters; nothing when the account has none of that

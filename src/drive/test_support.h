@@ -2,6 +2,7 @@
 // every message. What it asks runs at once, on the calling thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -67,16 +68,26 @@ class TestLoop final : public Executor {
 // One account or two, each with the same shares. A share called "slow" is found when `gate` opens.
 class TestShares final : public Shares {
  public:
-  std::map<std::string, std::vector<std::string>, std::less<>> accounts = {
-      {"acct", {"Passw0rd!", "second"}}, {"other", {"Other!"}}};
+  // Passwords with the serial numbers of the keys that they are. Whoever changes them counts up.
+  std::map<std::string, std::vector<auth::ntlm::Password>, std::less<>> accounts = {
+      {"acct", {{"Passw0rd!", 1}, {"second", 2}}}, {"other", {{"Other!", 3}}}};
+  uint64_t changes = 1;
   AccountRules account_rules;
   tree::OpenFiles open_files;
   std::optional<store::Error> failure;
+  store::SpaceId space = 7;
+  bool deleted = false;
   Pending<bool>* gate = nullptr;
 
-  std::vector<std::string> passwords(std::string_view account) const override {
+  std::vector<auth::ntlm::Password> passwords(std::string_view account) const override {
     const auto found = accounts.find(account);
-    return found == accounts.end() ? std::vector<std::string>() : found->second;
+    return found == accounts.end() ? std::vector<auth::ntlm::Password>() : found->second;
+  }
+  uint64_t generation() const override { return changes; }
+  bool has_key(std::string_view account, uint64_t serial) const override {
+    const auto known = passwords(account);
+    return std::any_of(known.begin(), known.end(),
+                       [&](const auto& each) { return each.key_serial == serial; });
   }
   AccountRules rules(std::string_view) const override { return account_rules; }
   Task<Result<std::optional<Share>, store::Error>> find(store::Occasion& occasion, std::string_view,
@@ -86,10 +97,10 @@ class TestShares final : public Shares {
       Pending<bool>& opened = *gate;
       co_await opened;
     }
-    if (name != "data" && name != "slow") co_return std::optional<Share>();
+    if (deleted || (name != "data" && name != "slow")) co_return std::optional<Share>();
     Share share;
     share.name = name;
-    share.tree = {7, occasion.now, &open_files};
+    share.tree = {space, occasion.now, &open_files};
     co_return std::optional<Share>(std::move(share));
   }
   Task<Result<std::vector<Time>, store::Error>> snapshots(store::Occasion&, const Share&,

@@ -70,6 +70,10 @@ struct Share {
   headers::StoredLease lease;
   std::vector<account::StoredPolicy> policies;
   uint64_t withdrawn = 0;  // How many deletions of it were withdrawn: see ShareState::deletion.
+
+  uint64_t quota_bytes() const {
+    return properties.quota_gib == 0 ? UINT64_MAX : properties.quota_gib << 30;
+  }
   template <class Io>
   void fields(Io& io) {
     io(1, space);

@@ -92,6 +92,7 @@ wire::Error Told::operator()(Refusal refused) const {
     case Refusal::kNoSuchHandle:
     case Refusal::kLeaseElsewhere:
     case Refusal::kTooManyWaiting:
+    case Refusal::kTooManyLocks:
     case Refusal::kCancelled:
       break;  // Of handles, which REST has none of.
     case Refusal::kUndecided:

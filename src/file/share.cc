@@ -82,13 +82,16 @@ Task<wire::Result<Snapshot>> read_snapshot(Call& call) {
   co_return std::move(*snapshot->value);
 }
 
+void keep_quota(const Call& call, const Share& share) {
+  usage(call).set_quota(share.space, share.quota_bytes(), share.changed);
+}
+
 Task<wire::Result<Tree>> find_tree(Call& call) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   Tree tree{(*share)->space, (*share)->created, &open_files(call)};
   tree.usage = &usage(call);
-  if (const uint64_t quota_gib = (*share)->properties.quota_gib; quota_gib != 0)
-    tree.quota = quota_gib << 30;
+  keep_quota(call, **share);
   if (!call.target.snapshot.empty()) {
     auto snapshot = co_await load_snapshot(call, **share);
     if (!snapshot) co_return snapshot.error();

@@ -45,6 +45,9 @@ Task<wire::Result<service::Loaded<Snapshot>>> load_snapshot(service::Call& call,
 Task<wire::Result<std::shared_ptr<const Share>>> read_share(service::Call& call);
 Task<wire::Result<Snapshot>> read_snapshot(service::Call& call);
 
+// Has what is written to the share's files kept within its quota from now on, as the record says.
+void keep_quota(const service::Call& call, const Share& share);
+
 // What the request addresses: the share itself, or with sharesnapshot a snapshot of it.
 Task<wire::Result<Tree>> find_tree(service::Call& call);
 // The same for operations that only the share itself takes: 400 for a snapshot.

@@ -11,7 +11,7 @@
 
 namespace kyanite::smb {
 
-inline constexpr size_t kMaxLocks = 4096;  // In one request.
+inline constexpr size_t kMaxLocks = 512;  // In one request.
 
 struct CloseRequest {
   static constexpr uint16_t kStructureSize = 24;
@@ -97,6 +97,8 @@ struct ReadReply {
 
 struct WriteRequest {
   static constexpr uint16_t kStructureSize = 49;
+  // Where clients put the data, as it is encoded here; any other place behind it is as good.
+  static constexpr size_t kDataOffset = kHeaderBytes + kStructureSize - 1;
   uint64_t offset = 0;
   FileId file;
   uint32_t channel = 0;

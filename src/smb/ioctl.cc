@@ -7,7 +7,6 @@
 namespace kyanite::smb {
 
 RangesOutput encode_ranges(std::span<const Range> ranges, size_t most_bytes) {
-  constexpr size_t kRangeBytes = 16;
   const size_t room = most_bytes / kRangeBytes;
   if (room == 0 && !ranges.empty()) return {Status::kBufferTooSmall, {}};
   RangesOutput output;

@@ -153,6 +153,7 @@ struct RangesOutput {
   Status status = Status::kSuccess;
   std::string bytes;
 };
+inline constexpr size_t kRangeBytes = 16;  // of each
 RangesOutput encode_ranges(std::span<const Range> ranges, size_t most_bytes);
 
 // FSCTL_SRV_ENUMERATE_SNAPSHOTS: names by snapshot_token(), newest first. When not all fit, the

@@ -109,6 +109,7 @@ void Sealer::seal_with(const std::array<char, 16>& nonce, size_t plain_bytes, co
   char* to = out + kTransformBytes;
   while (const auto piece = next()) {
     CHECK(piece->size() <= static_cast<size_t>(out + kTransformBytes + plain_bytes - to));
+    if (piece->empty()) continue;
     if (!is_ccm(cipher_)) {
       CHECK(update(context_.get(), to, piece->data(), piece->size()));
     } else if (piece->data() != to) {

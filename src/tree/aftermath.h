@@ -24,6 +24,9 @@ class OpenFiles::Aftermath {
     if (!any_ && breaks.empty()) return;
     any_ = false;
     for (const Handle& handle : std::exchange(removed_, {})) table_.uncount(handle);
+    for (const auto& front : std::exchange(fronts_, {})) {
+      if (table_.remover_ != nullptr) table_.remover_->ended(front);
+    }
     for (Removal& each : std::exchange(removals_, {})) {
       if (table_.remover_ != nullptr)
         table_.remover_->remove(each.last, std::move(each.front), std::move(each.removal));
@@ -41,6 +44,11 @@ class OpenFiles::Aftermath {
   void uncount(Handle handle) {
     any_ = true;
     removed_.push_back(std::move(handle));
+  }
+  // Of a handle that was parked and is closed.
+  void end(std::shared_ptr<void> front) {
+    any_ = true;
+    fronts_.push_back(std::move(front));
   }
   void remove(Handle last, std::shared_ptr<void> front, Admission removal) {
     any_ = true;
@@ -72,6 +80,7 @@ class OpenFiles::Aftermath {
   OpenFiles& table_;
   bool any_ = false;
   std::vector<Handle> removed_;
+  std::vector<std::shared_ptr<void>> fronts_;
   std::vector<FileKey> ended_;
   std::vector<Removal> removals_;
   std::vector<std::pair<LockWait*, kyanite::Result<void, Refusal>>> locked_;

@@ -106,7 +106,34 @@ DraftLayer DraftLayer::take(std::optional<Moment> now) {
 
 Drafts::~Drafts() = default;
 
-Result<bool> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
+Task<Result<void>> Drafts::make_room(FileKey file) {
+  if (!any()) co_return Result<void>();
+  bool much = is_over();
+  {
+    Shard& mine = shard(file);
+    MutexLock lock(mine.mutex);
+    const auto found = mine.drafts.find(file);
+    if (found != mine.drafts.end()) {
+      const content::Overlay& bytes = found->second->newest.bytes;
+      much = much || bytes.inline_bytes() > kMaxInlineBytes || bytes.part_count() > kMaxParts;
+    }
+  }
+  if (!much) co_return Result<void>();
+  if (auto settled = co_await settle(file); !settled) co_return settled.error();
+  // It is others who have so much. On a full disk none of them can be stored.
+  Result<void> all;
+  for (const FileKey& each : keys([](const Draft&) { return true; })) {
+    if (!is_over()) co_return Result<void>();
+    auto settled = co_await settle(each);
+    if (settled) continue;
+    all = settled.error();
+    if (settled.error() == Error(store::Error::kFull)) break;
+  }
+  if (!is_over()) co_return Result<void>();
+  co_return all;
+}
+
+Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                             const Change& change) {
   CHECK(opened.handle != 0);
   Shard& mine = shard(opened.file);
@@ -135,8 +162,11 @@ Result<bool> Drafts::change(const store::Occasion& occasion, const Opened& opene
   inline_bytes_ += newest.bytes.inline_bytes() - before;
   if (draft->tree.usage != nullptr)
     draft->tree.usage->promise(opened.file.share, newest.promised - promised);
-  return newest.bytes.inline_bytes() > kMaxInlineBytes || newest.bytes.part_count() > kMaxParts ||
-         inline_bytes_ > kMaxInlineBytesOfAll;
+  return {};
+}
+
+store::KeyedLocks::Locking Drafts::lock_end(FileKey file) {
+  return ends_.lock(std::to_string(file.share) + "/" + std::to_string(file.id));
 }
 
 std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to) const {
@@ -255,7 +285,7 @@ Task<Result<void>> Drafts::commit_anew(Draft& draft) {
       MutexLock lock(mine.mutex);
       log_error("smb: the disk has lost bytes that were written to " + draft.where.path);
       draft.storing.bytes.forget(part.from, part.to);
-      draft.lost = true;
+      table_.note_lost(draft.file);
       continue;
     }
     if (!bytes) co_return Error(bytes.error());
@@ -307,7 +337,6 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     draft->failed = !done;
     if (done) {
       draft->unreadable = 0;
-      if (std::exchange(draft->lost, false)) done = Error(store::Error::kCorrupt);
       end_layer(*draft, draft->storing);
     } else {
       const size_t before =

@@ -82,12 +82,17 @@ class Drafts {
   size_t count() const { return count_.load(std::memory_order_relaxed); }
   size_t inline_bytes() const { return inline_bytes_.load(std::memory_order_relaxed); }
 
+  // To be awaited before a change: as long as too much waits it is stored, of this file first.
+  Task<Result<void>> make_room(FileKey file);
   // Changes the draft of an open file, which it begins to have, if the range is not locked: who
-  // locks it from then on finds the change made. True: so much waits that the caller must settle
-  // it.
+  // locks it from then on finds the change made.
   using Change = std::function<void(DraftLayer& newest)>;
-  Result<bool> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
+  Result<void> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                       const Change& change);
+
+  // The turn of one of those who only append to the file: nobody of them writes between another's
+  // look at the length and its write.
+  store::KeyedLocks::Locking lock_end(FileKey file);
 
   // What is laid over the stored state, without bytes outside of [from, to); nothing if there is
   // nothing.
@@ -96,7 +101,8 @@ class Drafts {
   // Somebody who wrote closes the file.
   void end_writing(FileKey file, Time date);
   // Stores everything that was written to the file before the call. The file may be gone: then
-  // there is nothing to do. After an error it is all still there.
+  // there is nothing to do. After an error it is all still there. What the disk has lost is left
+  // out, which OpenFiles::note_lost() is told.
   Task<Result<void>> settle(FileKey file);
   // The same for all files of a share, or of all shares.
   Task<Result<void>> settle_share(store::SpaceId share);
@@ -135,7 +141,6 @@ class Drafts {
     bool busy = false;
     bool failed = false;    // It could not be stored the last time.
     size_t unreadable = 0;  // How often since then something in it could not be read.
-    bool lost = false;      // Something of it, which is to be told.
     std::vector<Pending<bool>*> waiting;
   };
   using DraftPtr = std::shared_ptr<Draft>;
@@ -145,6 +150,7 @@ class Drafts {
   };
   static constexpr size_t kShards = 16;
 
+  bool is_over() const { return inline_bytes_ > kMaxInlineBytesOfAll; }
   Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
   const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }
   template <class Meant>
@@ -163,6 +169,7 @@ class Drafts {
 
   OpenFiles& table_;
   store::KeyedLocks locks_;  // What is settled waits in no line: see commit().
+  store::KeyedLocks ends_;
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> count_{0};
   std::atomic<size_t> inline_bytes_{0};

@@ -56,6 +56,7 @@ enum class Refusal : uint8_t {
   kNoSuchHandle,    // Closed, perhaps by force.
   kLeaseElsewhere,  // The key under which an open wants to cache is one of another file's.
   kTooManyWaiting,
+  kTooManyLocks,
   kCancelled,  // Whoever waited does not want to any more.
 };
 

@@ -133,6 +133,13 @@ Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t
 
 namespace {
 
+// Whole pages are written from where they are.
+Buffer as_run(std::string_view bytes) {
+  const bool at_page = reinterpret_cast<uintptr_t>(bytes.data()) % kPageBytes == 0;
+  if (!at_page || bytes.size() % kPageBytes != 0) return Buffer::copy_of(bytes);
+  return Buffer::lent(const_cast<char*>(bytes.data()), bytes.size());  // Only read.
+}
+
 // The bytes as pieces of a file: in extents if they are many.
 Task<store::Result<content::Pieces>> to_pieces(store::Store& store, uint64_t offset,
                                                std::string_view bytes) {
@@ -151,7 +158,7 @@ Task<store::Result<content::Pieces>> to_pieces(store::Store& store, uint64_t off
     content::Piece& piece = pieces.emplace_back();
     piece.offset = offset + at;
     piece.length = static_cast<uint32_t>(chunk.size());
-    runs.push_back(Buffer::copy_of(chunk));
+    runs.push_back(as_run(chunk));
   }
   auto refs = co_await store.append_all(std::move(runs));
   if (!refs) co_return refs.error();
@@ -173,6 +180,17 @@ void note_write(const store::Occasion& occasion, Opened& opened, DraftLayer& lay
     return;
   }
   layer.note_written(occasion.now, occasion.clock().moment(), !std::exchange(opened.wrote, true));
+}
+
+// Has who only appends write where the file ends, or behind it, until `turn` is over.
+Task<Result<void>> check_end(store::Occasion& occasion, Opened& opened, uint64_t offset,
+                             store::KeyedLocks::Turn& turn) {
+  if (!opened.only_appends) co_return Result<void>();
+  turn = co_await drafts_of(opened).lock_end(opened.file);
+  auto state = co_await state_of(occasion, opened);
+  if (!state) co_return state.error();
+  if (offset < state->content.length) co_return Error(Refusal::kAccessDenied);
+  co_return Result<void>();
 }
 
 // How many bytes longer the file becomes when it reaches at least so far. kQuotaExceeded when the
@@ -199,12 +217,9 @@ void keep_extents(store::Store& store, const content::Pieces& pieces, DraftLayer
 Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, ByteRange range,
                                 const Drafts::Change& change) {
   Drafts& drafts = drafts_of(opened);
-  auto much = drafts.change(occasion, opened, range, change);
-  if (!much) co_return much.error();
-  if (*much) {
-    if (auto settled = co_await drafts.settle(opened.file); !settled) co_return settled.error();
-  }
-  co_return Result<void>();
+  // Before, so that who cannot store anything does not keep more and more.
+  if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
+  co_return drafts.change(occasion, opened, range, change);
 }
 
 }  // namespace
@@ -216,6 +231,8 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
     co_return Error(Reason::kTooLarge);
   if (auto may = check_locks(opened, offset, bytes.size(), true); !may) co_return may.error();
   if (bytes.empty()) co_return Result<void>();
+  store::KeyedLocks::Turn turn;
+  if (auto may = co_await check_end(occasion, opened, offset, turn); !may) co_return may.error();
   auto grows = co_await growth(occasion, opened, offset + bytes.size());
   if (!grows) co_return grows.error();
   const store::Hold hold = occasion.store().hold();
@@ -233,7 +250,13 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
 
 Task<Result<void>> flush(store::Occasion&, Opened& opened) {
   if (opened.handle == 0) co_return Result<void>();
-  co_return co_await drafts_of(opened).settle(opened.file);
+  if (auto settled = co_await drafts_of(opened).settle(opened.file); !settled)
+    co_return settled.error();
+  // A handle that was closed by force promises nothing: its share may be gone.
+  const auto lost = opened.tree.open_files->take_lost(opened.handle);
+  if (!lost) co_return Error(lost.error());
+  if (*lost) co_return Error(store::Error::kCorrupt);
+  co_return Result<void>();
 }
 
 Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
@@ -274,13 +297,13 @@ Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64
 
 namespace {
 
-// The stored pieces of [from, to), all of them, as of one state of the file.
+// The stored pieces of [from, to), all of them or the first, as of one state of the file.
 struct StoredPieces {
   content::Pieces pieces;
   uint64_t length = 0;  // of the file
 };
 Task<Result<StoredPieces>> load_pieces(store::Occasion& occasion, Opened& opened, uint64_t from,
-                                       uint64_t to) {
+                                       uint64_t to, content::Portion* portion) {
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
     if (opened.handle != 0) {
       if (auto settled = co_await drafts_of(opened).settle(opened.file); !settled)
@@ -291,11 +314,12 @@ Task<Result<StoredPieces>> load_pieces(store::Occasion& occasion, Opened& opened
     const auto& content = found->entry->content;
     StoredPieces loaded{{}, content.length};
     const uint64_t end = std::min(to, content.length);
+    if (portion != nullptr) portion->next = end;
     if (from >= end) co_return std::move(loaded);
     const auto head = found->guard();
     const auto place = opened.tree.content_place();
     auto pieces = co_await content::load(occasion.store(), place, content, from, end - from, head,
-                                         occasion.deadline);
+                                         occasion.deadline, portion);
     if (pieces) {
       loaded.pieces = std::move(*pieces);
       co_return std::move(loaded);
@@ -308,10 +332,21 @@ Task<Result<StoredPieces>> load_pieces(store::Occasion& occasion, Opened& opened
 }  // namespace
 
 Task<Result<content::ByteRuns>> written_ranges(store::Occasion& occasion, Opened& opened,
-                                               uint64_t from, uint64_t to) {
-  auto loaded = co_await load_pieces(occasion, opened, from, to);
-  if (!loaded) co_return loaded.error();
-  co_return content::written(loaded->pieces);
+                                               uint64_t from, uint64_t to, size_t most) {
+  content::ByteRuns runs;
+  while (from < to && runs.size() <= most) {
+    if (occasion.deadline.over()) co_return Error(store::Error::kTimeout);
+    content::Portion portion;
+    auto loaded = co_await load_pieces(occasion, opened, from, to, &portion);
+    if (!loaded) co_return loaded.error();
+    content::add_written(loaded->pieces, runs);
+    if (portion.next >= loaded->length) break;
+    from = portion.next;
+    co_await Executor::yield();
+  }
+  // The last one of so many may not be whole.
+  if (runs.size() > most) runs.resize(most);
+  co_return runs;
 }
 
 Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t source_offset,
@@ -323,10 +358,12 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
   if (auto may = check_locks(to, target_offset, length, true); !may) co_return may.error();
   const store::Hold hold = occasion.store().hold();
   const uint64_t end = source_offset + length;
-  auto loaded = co_await load_pieces(occasion, from, source_offset, end);
+  auto loaded = co_await load_pieces(occasion, from, source_offset, end, nullptr);
   if (!loaded) co_return loaded.error();
   if (end < source_offset || end > loaded->length) co_return Error(Reason::kNotFound);
   const uint64_t target_end = target_offset + length;
+  store::KeyedLocks::Turn turn;
+  if (auto may = co_await check_end(occasion, to, target_offset, turn); !may) co_return may.error();
   auto grows = co_await growth(occasion, to, target_end);
   if (!grows) co_return grows.error();
   const Drafts::Change change = [&](DraftLayer& layer) {

@@ -25,7 +25,8 @@ struct ReadBytes {
 Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t offset,
                              uint64_t length);
 
-// Written once it returns for everybody to see, and durable with the next flush().
+// Written once it returns for everybody to see, and durable with the next flush(). kAccessDenied
+// where something is, for a handle that only appends.
 Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t offset,
                          std::string_view bytes);
 
@@ -38,9 +39,10 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,
                                uint64_t to);
 
-// What of [from, to) has ever been written, ascending.
+// What of [from, to) has ever been written, ascending: the first runs of it, and as many as `most`
+// if there are so many. A large file is looked at part by part, each as it is then.
 Task<Result<content::ByteRuns>> written_ranges(store::Occasion& occasion, Opened& opened,
-                                               uint64_t from, uint64_t to);
+                                               uint64_t from, uint64_t to, size_t most);
 
 // Copies bytes between files of this server by sharing what is stored of them. The source must
 // have them all: kNotFound where it is shorter.

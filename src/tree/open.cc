@@ -75,9 +75,16 @@ FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, Entry
 
 Opened opened_at(const Tree& tree, const Way& way, const Entry& entry, const std::string& path,
                  HandleId handle, AccessSet access) {
-  return {
-      tree, tree.key(entry.id), handle, entry.directory, access, way.parent(), way.folded, path, 0,
-      {}};
+  Opened opened;
+  opened.tree = tree;
+  opened.file = tree.key(entry.id);
+  opened.handle = handle;
+  opened.directory = entry.directory;
+  opened.access = access;
+  opened.parent = way.parent();
+  opened.folded = way.folded;
+  opened.path = path;
+  return opened;
 }
 
 // The path with the names as they are stored.
@@ -279,17 +286,18 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
   co_return Error(store::Error::kBusy);
 }
 
-Task<Result<void>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last) {
+Task<Result<bool>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last) {
   opened.parent = last.parent();
   opened.folded = folded_name(opened.tree, last.path);
   auto removed =
       co_await remove_entry(occasion, opened.tree, opened.parent, opened.folded, opened.file.id);
   // A file that cannot be removed has what was written to it.
   if (!removed) co_return removed.error();
+  if (*removed == nullptr) co_return false;
   opened.tree.open_files->drafts().discard(opened.file);
-  if (*removed != nullptr && is_watched(opened.tree))
+  if (is_watched(opened.tree))
     announce_removed(opened.tree, {last.ancestors, last.path}, **removed);
-  co_return Result<void>();
+  co_return true;
 }
 
 Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked) {
@@ -304,27 +312,25 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   // Where it is now, for what remains to be done without the handle. That ends here, whatever the
   // disk says.
   (void)(co_await find_opened(occasion, opened)).ok();
-  const auto last = table.find(opened.handle);
+  const auto before = table.find(opened.handle);
   const bool wrote = concurrency::kWriteAccess.within(opened.access);
   // While the handle stands: whoever it has kept out comes after all that was written through it.
-  const bool goes = last && (last->delete_on_close || table.is_delete_pending(opened.file));
-  Result<void> stored;
+  const bool goes = before && (before->delete_on_close || table.is_delete_pending(opened.file));
   if (wrote && !opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
-  if (wrote && !goes) stored = co_await table.drafts().settle(opened.file);
-  if (last && last->delete_on_close) co_await table.begin_closing(opened.handle);
+  if (wrote && !goes) (void)(co_await table.drafts().settle(opened.file)).ok();
+  if (goes) co_await table.begin_closing(opened.handle);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
-    auto removed = co_await remove_closed(occasion, opened, *last);
+    auto removed = co_await remove_closed(occasion, opened, closed->handle);
     closed->removal.reset();
     if (!removed) co_return removed.error();
-    co_return state;
+    if (*removed) co_return state;
   }
   if (wrote) {
     if (auto settled = co_await table.drafts().settle(opened.file); !settled)
       co_return settled.error();
-    // What was lost is told once.
-    if (!stored && stored.error() == Error(store::Error::kCorrupt)) co_return stored.error();
+    if (closed->handle.lost) co_return Error(store::Error::kCorrupt);
   }
   if (asked) {
     auto now = co_await state_of(occasion, opened);

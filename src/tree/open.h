@@ -71,9 +71,9 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
 // and there is any.
 Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked);
 
-// Removes the file of a handle that was the last one and is closed already, because its client did
-// not come back.
-Task<Result<void>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last);
+// Removes the file of a handle that was the last one and is closed already. False: there was
+// nothing to remove, or it stays.
+Task<Result<bool>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last);
 
 // Marks the file for deletion at its last close, or withdraws the mark. kReadOnly, kNotEmpty,
 // kIsRoot.

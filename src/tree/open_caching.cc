@@ -36,7 +36,7 @@ void OpenFiles::close_gone(Shard& shard, const std::vector<HandleId>& gone, Afte
     const FileKey key = found->second.file;
     const auto parked = shard.parked.find(id);
     std::shared_ptr<void> front;
-    if (parked != shard.parked.end()) front = std::move(parked->second.front);
+    if (parked != shard.parked.end()) front = parked->second.front;
     if (found->second.delete_on_close) mark(shard, key);
     Handle removed = remove(shard, found, after);
     if (shard.files.at(key).handles.empty() && shard.delete_pending.contains(key))

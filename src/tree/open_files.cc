@@ -308,6 +308,12 @@ std::optional<Handle> OpenFiles::find(HandleId handle) const {
   return found->second;
 }
 
+bool OpenFiles::is_open(HandleId handle) const {
+  const Shard& mine = shard(handle);
+  MutexLock lock(mine.mutex);
+  return mine.handles.contains(handle);
+}
+
 kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   Shard& mine = shard(handle);
   Closed closed;
@@ -323,6 +329,7 @@ kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
   if (mine.files.at(removed.file).handles.empty() && mine.delete_pending.contains(removed.file))
     closed.removal = note(mine, removed.file, FileOperation::kDeleteFile);
   forget_if_idle(mine, removed.file);
+  closed.handle = removed;
   after.uncount(std::move(removed));
   return closed;
 }
@@ -334,14 +341,35 @@ Task<void> OpenFiles::begin_closing(HandleId handle) {
     {
       MutexLock lock(mine.mutex);
       const auto found = mine.handles.find(handle);
-      if (found == mine.handles.end() || !found->second.delete_on_close) co_return;
-      File& file = mine.files.at(found->second.file);
+      if (found == mine.handles.end()) co_return;
+      const FileKey key = found->second.file;
+      if (!found->second.delete_on_close && !mine.delete_pending.contains(key)) co_return;
+      File& file = mine.files.at(key);
       if (!std::exchange(found->second.closing, true)) ++file.closing;
       if (file.in_flight.empty()) co_return;
       file.waiting.push_back(&wait);
     }
     co_await wait.turn;
   }
+}
+
+void OpenFiles::note_lost(FileKey key) {
+  Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return;
+  for (const HandleId id : file->second.handles) {
+    Handle& handle = mine.handles.at(id);
+    if (concurrency::kWriteAccess.within(handle.mode.access)) handle.lost = true;
+  }
+}
+
+kyanite::Result<bool, Refusal> OpenFiles::take_lost(HandleId handle) {
+  Shard& mine = shard(handle);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.handles.find(handle);
+  if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
+  return std::exchange(found->second.lost, false);
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId handle, bool pending) {
@@ -394,7 +422,11 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   if (const auto over = file.grants.remove(id)) leases_.remove(*over);
   note_breaks(shard, handle->second.file);
   wake_all(file, after);
-  if (shard.parked.erase(id) != 0) --parked_;
+  if (const auto parked = shard.parked.find(id); parked != shard.parked.end()) {
+    if (parked->second.front != nullptr) after.end(std::move(parked->second.front));
+    shard.parked.erase(parked);
+    --parked_;
+  }
   Handle removed = std::move(handle->second);
   shard.handles.erase(handle);
   --open_;

@@ -47,7 +47,8 @@ namespace kyanite::tree {
 
 // Azure's limit for one file or directory.
 inline constexpr size_t kMaxHandlesPerFile = 2000;
-// Locks that wait for others, of one file.
+// Locks of one file that are held, and those that wait for others.
+inline constexpr size_t kMaxLocksPerFile = 8192;
 inline constexpr size_t kMaxWaitingLocks = 1000;
 // Handles below a directory whose clients are asked to give them up when it is moved.
 inline constexpr size_t kMaxReleasedHandles = 16384;
@@ -86,6 +87,7 @@ struct Handle : FileOpen {
   Time reconnected;      // When its client came back to it; unset: it never was away.
   uint64_t moves = 0;    // How often it was renamed since.
   bool closing = false;  // See begin_closing().
+  bool lost = false;     // See note_lost().
 
   EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
@@ -197,6 +199,9 @@ class OpenFiles {
 
   // The share is deleted: none of its handles is good for anything any more.
   void force_close_share(store::SpaceId share);
+  // How often that has happened, never 0. Who has opened something asks whether its share is still
+  // there, unless it was there when this was the same as it is now.
+  uint64_t deleted_shares() const { return deleted_shares_.load(); }
 
   // --- SMB ---
 
@@ -214,6 +219,7 @@ class OpenFiles {
 
   // The open as it is now; absent once it was closed.
   std::optional<Handle> find(HandleId handle) const;
+  bool is_open(HandleId handle) const;
   bool is_delete_pending(FileKey file) const;
   // When no rename of the file is in flight: from then on its handles say where it is.
   Task<void> wait_for_rename(FileKey file);
@@ -229,15 +235,22 @@ class OpenFiles {
 
   // What closing leaves to do.
   struct Closed {
+    Handle handle;  // As it was in the end.
     // Set when this was the last handle of a file marked for deletion: the caller removes the file
     // and then drops it. Until then the file stays marked.
     std::optional<Admission> removal;
   };
   kyanite::Result<Closed, Refusal> close(HandleId handle);
-  // Before a handle that deletes on close is closed: REST operations in flight on its file are
-  // over then, and those that come wait until it is closed. So all of them are before the mark or
-  // find it.
+  // Before a handle is closed that deletes on close, or whose file is marked: operations in flight
+  // on the file are over then, and those of REST that come wait until it is closed. So all of them
+  // are before the mark or find it.
   Task<void> begin_closing(HandleId handle);
+
+  // Something that was written to the file cannot be stored any more. Each handle that can write to
+  // it is told once: by take_lost(), or when it is closed.
+  void note_lost(FileKey file);
+  // kNoSuchHandle once it was closed.
+  kyanite::Result<bool, Refusal> take_lost(HandleId handle);
 
   // Marks the file for deletion at its last close, or withdraws the mark, once REST operations in
   // flight on it are over. Needs delete access. For a directory the caller marks first, then looks
@@ -258,12 +271,14 @@ class OpenFiles {
 
   // --- Locks of ranges ---
 
-  // All of the locks or none; a taken range is kLockConflict at once.
+  // All of the locks or none; a taken range is kLockConflict at once. kTooManyLocks.
   Task<kyanite::Result<void, Refusal>> lock(HandleId handle, std::vector<RangeLock> locks);
   // One lock, once it is free; those who wait get theirs in the order in which they came.
   // kRangeNotLocked when the handle is closed meanwhile, kCancelled, kTooManyWaiting.
+  // `waits` is called, with nothing locked, when it begins to wait for other locks: from then on
+  // cancel_lock() ends that. What it waits for before is short.
   Task<kyanite::Result<void, Refusal>> lock_when_free(HandleId handle, RangeLock lock,
-                                                      uint64_t ticket);
+                                                      uint64_t ticket, std::function<void()> waits);
   // The one that waits under this ticket.
   void cancel_lock(HandleId handle, uint64_t ticket);
   // Exactly one lock of this handle with this range.
@@ -291,12 +306,14 @@ class OpenFiles {
                                               std::string client,
                                               std::shared_ptr<CacheHolder> holder);
 
-  // Removes files that were marked for deletion and whose last handle was closed without a client;
-  // `front` is what it was parked with. Called with nothing locked; must not wait. Until one is set
-  // such files stay.
+  // Called with nothing locked; must not wait. `front` is what the handle was parked with.
   class Remover {
    public:
     virtual ~Remover() = default;
+    // A parked handle is closed: nobody comes back for it.
+    virtual void ended(const std::shared_ptr<void>& front) = 0;
+    // Removes a file that was marked for deletion and whose last handle was closed without a
+    // client. Until there is somebody who does such files stay.
     virtual void remove(const Handle& last, std::shared_ptr<void> front, Admission removal) = 0;
   };
   void set_remover(Remover* remover) { remover_ = remover; }
@@ -448,6 +465,7 @@ class OpenFiles {
   std::atomic<size_t> marked_{0};    // for deletion, in all shards
   std::atomic<size_t> breaking_{0};  // files with breaks under way
   std::atomic<size_t> parked_{0};    // handles
+  std::atomic<uint64_t> deleted_shares_{1};
   std::atomic<HandleId> next_handle_;
 };
 

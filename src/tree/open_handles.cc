@@ -115,6 +115,8 @@ size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
 
 void OpenFiles::force_close_share(store::SpaceId share) {
   const auto meant = [&](const Handle& handle) { return handle.file.share == share; };
+  // First: who opens something behind the closing sees it.
+  ++deleted_shares_;
   for (Shard& each : shards_) force_close_in(each, meant);
 }
 

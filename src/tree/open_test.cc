@@ -165,6 +165,42 @@ TEST_F(Opens, RenamesOfRestAreFollowedToo) {
   EXPECT_EQ(files_.close(handle), "ok");
 }
 
+// What is deleted by its last close is deleted where it is then.
+TEST_F(Opens, DeletionsFollowRenamesInFlight) {
+  for (const bool on_close : {true, false}) {
+    Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", on_close});
+    ASSERT_EQ(files_.write(file, 0, "bytes"), "ok");
+    if (!on_close) {
+      ASSERT_EQ(files_.mark(file), "ok");
+    }
+    auto moving = RunLoop::run(files_.open_files.admit_rename_by(file.handle, false));
+    ASSERT_TRUE(moving.ok());
+    std::optional<std::string> closed;
+    const auto close = [](HandleTree& files, store::Store& store, Opened& opened,
+                          std::optional<std::string>& out) -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      out = outcome(co_await tree::close(occasion, opened, false));
+    };
+    detach(close(files_, store_, file, closed));
+    EXPECT_FALSE(closed);
+    const auto key_of = [&](const char* name) {
+      return entry_key(files_.tree.space, kRootId, folded_name(files_.tree, name));
+    };
+    auto record = RunLoop::run(store_.get(key_of("file")));
+    Entry entry = *store::decode<Entry>((*record)->value);
+    entry.name = "moved";
+    store::Commit commit;
+    commit.put(key_of("file"), nullptr);
+    commit.put(key_of("moved"), store::to_record(entry));
+    ASSERT_TRUE(RunLoop::run(store_.commit(std::move(commit))).ok());
+    moving->renamed({kRootId}, "moved");
+    *moving = {};
+    EXPECT_EQ(closed, "ok");
+    EXPECT_EQ(files_.names(""), "") << on_close;
+    EXPECT_TRUE(files_.open_files.idle());
+  }
+}
+
 TEST_F(Opens, RenamesAreRefusedAsWindowsDoes) {
   Opened file = files_.open("file");
   ASSERT_EQ(files_.says("other", {}), "created");
@@ -205,6 +241,7 @@ TEST_F(Opens, AHandleClosedByForceIsGoodForNothing) {
   EXPECT_TRUE(files_.open_files.force_close(file.file, false, file.handle));
   EXPECT_EQ(files_.write(file, 0, "more"), refusal(Refusal::kNoSuchHandle));
   EXPECT_EQ(files_.read(file), "! " + refusal(Refusal::kNoSuchHandle));
+  EXPECT_EQ(files_.flush(file), refusal(Refusal::kNoSuchHandle));
   EXPECT_EQ(files_.close(file), refusal(Refusal::kNoSuchHandle));
 }
 

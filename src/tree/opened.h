@@ -19,6 +19,7 @@ struct Opened {
   HandleId handle = 0;  // 0: of what a snapshot shows, which is nobody's to change.
   bool directory = false;
   concurrency::AccessSet access;
+  bool only_appends = false;  // What the file has already is not this handle's to overwrite.
   // Where it was found last. The path has the names as they are stored.
   EntryId parent = kRootId;
   std::string folded;

@@ -13,7 +13,9 @@ class ParkedHandles : public CachingTest {
       path = last.path;
       admission = std::move(removal);
     }
+    void ended(const std::shared_ptr<void>& front) override { fronts.push_back(front); }
     std::string path;
+    std::vector<std::shared_ptr<void>> fronts;
     OpenFiles::Admission admission;
   };
 
@@ -59,6 +61,44 @@ TEST_F(ParkedHandles, AreClosedAtTheirTime) {
   EXPECT_FALSE(reclaim(handle).ok());
   EXPECT_TRUE(table.list(kRootKey, true, 0, 10).empty());
   EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), std::nullopt);
+}
+
+TEST_F(ParkedHandles, TellWhoeverParkedThemThatTheyAreClosed) {
+  const auto front = std::make_shared<int>(5);
+  const auto park = [&](OpenFiles& files) {
+    const HandleId handle = must_open(files, wanting("RWH", a, '1'));
+    EXPECT_TRUE(files.park(handle, 60, front));
+    return handle;
+  };
+  using End = std::function<void(OpenFiles&, HandleId)>;
+  const std::pair<const char*, End> ends[] = {
+      {"their time is over",
+       [&](OpenFiles& files, HandleId) {
+         clock.advance_seconds(60);
+         files.pass_time();
+       }},
+      {"another open",
+       [&](OpenFiles& files, HandleId) { must_open(files, file_open(kReadAccess, kFullAccess)); }},
+      {"by force",
+       [&](OpenFiles& files, HandleId handle) { files.force_close(kFileKey, false, handle); }},
+      {"the share is deleted",
+       [&](OpenFiles& files, HandleId) { files.force_close_share(kShare); }},
+  };
+  for (const auto& [why, end] : ends) {
+    OpenFiles files(clock);
+    Removed removed;
+    files.set_remover(&removed);
+    const HandleId handle = park(files);
+    end(files, handle);
+    EXPECT_EQ(removed.fronts, std::vector<std::shared_ptr<void>>{front}) << why;
+  }
+  // Not when their client is back.
+  Removed removed;
+  table.set_remover(&removed);
+  const HandleId handle = park(table);
+  ASSERT_TRUE(reclaim(handle).ok());
+  ASSERT_TRUE(table.close(handle).ok());
+  EXPECT_TRUE(removed.fronts.empty());
 }
 
 TEST_F(ParkedHandles, GiveWay) {

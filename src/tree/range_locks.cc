@@ -68,7 +68,8 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, RangeLock lock,
-                                                               uint64_t ticket) {
+                                                               uint64_t ticket,
+                                                               std::function<void()> waits) {
   Shard& mine = shard(handle);
   while (true) {
     Wait wait;
@@ -81,8 +82,9 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
       if (!file) co_return file.error();
       if (is_written((*file)->in_flight)) {
         (*file)->waiting.push_back(&wait);
-      } else if (add_locks(**file, handle, {&lock, 1})) {
-        co_return kyanite::Result<void, Refusal>();
+      } else if (auto added = add_locks(**file, handle, {&lock, 1});
+                 added || added.error() != Refusal::kLockConflict) {
+        co_return added;
       } else if ((*file)->lock_waits.size() >= kMaxWaitingLocks) {
         co_return Refusal::kTooManyWaiting;
       } else {
@@ -90,7 +92,10 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
         queued = true;
       }
     }
-    if (queued) co_return co_await waiting.turn;
+    if (queued) {
+      waits();
+      co_return co_await waiting.turn;
+    }
     co_await wait.turn;
   }
 }
@@ -119,6 +124,7 @@ void OpenFiles::retry_locks(File& file, Aftermath& after) {
 kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
                                                     std::span<const RangeLock> locks) {
   const size_t before = file.locks.size();
+  if (locks.size() > kMaxLocksPerFile - before) return Refusal::kTooManyLocks;
   for (const RangeLock& asked : locks) {
     const bool taken = std::any_of(file.locks.begin(), file.locks.end(), [&](const HeldLock& held) {
       return conflict(held.lock, asked, held.holder == holder);

@@ -105,13 +105,15 @@ TEST(RangeLocks, LocksAgainstReadsAndWrites) {
 
 struct Locking {
   std::optional<kyanite::Result<void, Refusal>> result;
+  bool waits = false;  // It was told so.
 };
 std::shared_ptr<Locking> begin_lock(OpenFiles& table, HandleId handle, RangeLock lock,
                                     uint64_t ticket) {
   auto locking = std::make_shared<Locking>();
   const auto run = [](OpenFiles& files, HandleId of, RangeLock asked, uint64_t as,
                       std::shared_ptr<Locking> out) -> Task<void> {
-    out->result.emplace(co_await files.lock_when_free(of, asked, as));
+    const std::function<void()> waits = [&] { out->waits = true; };
+    out->result.emplace(co_await files.lock_when_free(of, asked, as, waits));
   };
   detach(run(table, handle, lock, ticket, locking));
   return locking;
@@ -155,6 +157,44 @@ TEST(RangeLocks, WaitingEnds) {
   EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
 }
 
+// A cancellation that comes before finds nothing to cancel: who waits is told when it would.
+TEST(RangeLocks, WhoWaitsForOthersIsToldWhenThatBegins) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  auto writing = table.admit(kFileKey, FileOperation::kPutRange);
+  ASSERT_TRUE(writing.ok());
+  const auto taking = begin_lock(table, first, {{0, 10}, true}, 1);
+  const auto waiting = begin_lock(table, second, {{0, 10}, true}, 2);
+  table.cancel_lock(second, 2);
+  EXPECT_FALSE(taking->waits || waiting->waits) << "REST is soon done";
+  *writing = {};
+  EXPECT_TRUE(taking->result && taking->result->ok());
+  EXPECT_FALSE(taking->waits);
+  EXPECT_TRUE(waiting->waits);
+  EXPECT_FALSE(waiting->result);
+  table.cancel_lock(second, 2);
+  ASSERT_TRUE(waiting->result);
+  EXPECT_EQ(waiting->result->error(), Refusal::kCancelled);
+}
+
+TEST(RangeLocks, SoManyAreHeldAndNoMore) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  std::vector<RangeLock> locks;
+  for (uint64_t i = 0; i < kMaxLocksPerFile; ++i) locks.push_back({{i, 1}, false});
+  ASSERT_TRUE(RunLoop::run(table.lock(first, locks)).ok());
+  const RangeLock one_more{{kMaxLocksPerFile, 1}, false};
+  EXPECT_EQ(RunLoop::run(table.lock(second, {one_more})).error(), Refusal::kTooManyLocks);
+  const auto waiting = begin_lock(table, second, one_more, 1);
+  ASSERT_TRUE(waiting->result) << "for what";
+  EXPECT_EQ(waiting->result->error(), Refusal::kTooManyLocks);
+  ASSERT_TRUE(table.unlock(first, {0, 1}).ok());
+  EXPECT_EQ(RunLoop::run(table.lock(second, {one_more, one_more})).error(), Refusal::kTooManyLocks);
+  EXPECT_TRUE(RunLoop::run(table.lock(second, {one_more})).ok());
+}
+
 TEST(RangeLocks, SoManyWaitAndNoMore) {
   OpenFiles table;
   const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
@@ -163,8 +203,9 @@ TEST(RangeLocks, SoManyWaitAndNoMore) {
   std::vector<std::shared_ptr<Locking>> waiting;
   for (size_t i = 0; i < kMaxWaitingLocks; ++i)
     waiting.push_back(begin_lock(table, second, {{0, 1}, false}, i));
-  EXPECT_EQ(RunLoop::run(table.lock_when_free(second, {{0, 1}, false}, 5)).error(),
-            Refusal::kTooManyWaiting);
+  const auto refused = begin_lock(table, second, {{0, 1}, false}, 5);
+  ASSERT_TRUE(refused->result);
+  EXPECT_EQ(refused->result->error(), Refusal::kTooManyWaiting);
   ASSERT_TRUE(table.close(first).ok());
   for (const auto& each : waiting) EXPECT_TRUE(each->result && each->result->ok());
 }

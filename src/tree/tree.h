@@ -30,14 +30,12 @@ struct Tree {
   OpenFiles* open_files = nullptr;  // What is open of it; never null.
   NameRules names = kShareNames;
   std::optional<Generation> shown = {};  // Set: what the snapshot of this generation shows.
-  Usage* usage = nullptr;                // How much of the quota is used; null: there is none.
-  uint64_t quota = UINT64_MAX;           // in bytes
+  Usage* usage = nullptr;                // Its quota, and how much is used; null: there is none.
 
   uint64_t used_bytes() const { return usage == nullptr ? 0 : usage->bytes(space).value_or(0); }
   // kQuotaExceeded when a file that becomes so much longer finds no room.
   Result<void> check_room(uint64_t before, uint64_t after) const {
-    if (after <= before || usage == nullptr || usage->has_room(space, quota, after - before))
-      return {};
+    if (after <= before || usage == nullptr || usage->has_room(space, after - before)) return {};
     return Error(Reason::kQuotaExceeded);
   }
 

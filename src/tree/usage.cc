@@ -43,11 +43,20 @@ void Usage::promise(store::SpaceId share, int64_t more) {
   shares_[share].promised += more;
 }
 
-bool Usage::has_room(store::SpaceId share, uint64_t quota, uint64_t more) const {
-  if (more > quota) return false;
+void Usage::set_quota(store::SpaceId share, uint64_t quota, Time as_of) {
+  MutexLock lock(mutex_);
+  Share& noted = shares_[share];
+  if (as_of < noted.quota_as_of) return;
+  noted.quota = quota;
+  noted.quota_as_of = as_of;
+}
+
+bool Usage::has_room(store::SpaceId share, uint64_t more) const {
   MutexLock lock(mutex_);
   const auto found = shares_.find(share);
   if (found == shares_.end()) return true;
+  const uint64_t quota = found->second.quota;
+  if (more > quota) return false;
   const int64_t used = found->second.known.value_or(0) + found->second.promised;
   return used <= 0 || static_cast<uint64_t>(used) <= quota - more;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/task.h"
 #include "jobs/job.h"
@@ -39,6 +40,10 @@ class Usage {
   // It is deleted.
   void forget(store::SpaceId share);
 
+  // What the share may have, in bytes, as it was set at that instant: an older one changes nothing.
+  // Whoever reads the share's record tells it, so that who has the share mounted need not ask.
+  void set_quota(store::SpaceId share, uint64_t quota, Time as_of);
+
   // A commit made the file under this key longer, or shorter.
   void note(store::SpaceId share, std::string_view key, int64_t more);
   // Something that is not stored yet will make a file longer; or will not any more.
@@ -46,7 +51,7 @@ class Usage {
 
   // Whether so many bytes more are within the quota. Until the share is counted, whatever would fit
   // into an empty one is.
-  bool has_room(store::SpaceId share, uint64_t quota, uint64_t more) const;
+  bool has_room(store::SpaceId share, uint64_t more) const;
 
   // A visit of a job (lifetime::VisitSpace): counts a share that is not counted yet, in portions.
   Task<store::Result<bool>> count(jobs::Step& step, std::string name, store::SpaceId share,
@@ -57,6 +62,8 @@ class Usage {
     std::optional<int64_t> known;
     std::optional<Counting> counting;
     int64_t promised = 0;
+    uint64_t quota = UINT64_MAX;
+    Time quota_as_of;
   };
 
   mutable Mutex mutex_;

@@ -14,8 +14,12 @@ class Quotas : public testing::Test {
  protected:
   Quotas() {
     files_.tree.usage = &usage_;
-    files_.tree.quota = kQuota;
     usage_.begin(files_.tree.space);
+    set_quota(kQuota);
+  }
+  void set_quota(uint64_t bytes) {
+    files_.clock.advance_seconds(1);
+    usage_.set_quota(files_.tree.space, bytes, files_.clock.now());
   }
   std::string create(const std::string& path, uint64_t length, bool replaces = false) {
     store::Occasion occasion(store_, files_.lines, files_.clock);
@@ -99,12 +103,27 @@ TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
   EXPECT_EQ(create("other", 1000), "ok");
 }
 
+TEST_F(Quotas, AreThoseOfTheMomentForWhatIsOpen) {
+  Opened file = files_.open("file");
+  EXPECT_EQ(files_.resize(file, kQuota + 1), kExceeded);
+  set_quota(2 * kQuota);
+  EXPECT_EQ(files_.resize(file, kQuota + 1), "ok");
+  set_quota(kQuota);
+  EXPECT_EQ(files_.write(file, kQuota + 1, "x"), kExceeded);
+  EXPECT_EQ(files_.resize(file, kQuota), "ok") << "files may shrink";
+  // Who has read the share's record before it was changed says nothing new.
+  usage_.set_quota(files_.tree.space, 3 * kQuota, Time::from_unix_seconds(1));
+  EXPECT_EQ(files_.resize(file, 2 * kQuota), kExceeded);
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
 TEST_F(Quotas, AreCountedAnewAfterAStart) {
   for (int i = 0; i < 50; ++i) ASSERT_EQ(create("file" + std::to_string(100 + i), 10), "ok");
   EXPECT_EQ(count_anew(1000), 500u);
   EXPECT_EQ(count_anew(7), 500u);
   // Until then only what never fits is refused.
   usage_.forget(files_.tree.space);
+  set_quota(kQuota);
   EXPECT_EQ(create("large", kQuota + 1), kExceeded);
 }
 

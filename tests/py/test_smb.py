@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
+import urllib.parse
 
 from azure.storage.fileshare import ShareServiceClient
 from impacket import nt_errors
@@ -148,6 +150,62 @@ class SmbSettings(unittest.TestCase):
         for dialect in DIALECTS:
             content, output = self.output("modern", "bW9kZXJu", dialect=dialect)
             self.assertEqual(content, dialect == "SMB3_11", output)
+
+
+class SmbKeys(unittest.TestCase):
+    """Keys that are replaced and accounts that are removed while somebody is logged on."""
+
+    def setUp(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="kyanite-smb-"))
+        self.addCleanup(shutil.rmtree, folder)
+        self.config = folder / "config.json"
+        self.times_read = 0
+        self.write({"acme": ["Zmlyc3Q=", "c2Vjb25k"], OTHER: ["b3RoZXI="]})
+        self.server = Server("--config", str(self.config))
+        self.addCleanup(self.server.stop)
+
+    def write(self, accounts):
+        new = self.config.with_suffix(".new")
+        new.write_text(json.dumps({"accounts": [{"name": name, "keys": keys} for name, keys in accounts.items()]}))
+        new.rename(self.config)
+
+    def replace(self, accounts):
+        """Returns when the server knows."""
+        self.write(accounts)
+        self.times_read += 1
+        ends = time.monotonic() + TIMEOUT_S
+        while self.server.log().count("accounts read again") < self.times_read:
+            self.assertLess(time.monotonic(), ends, self.server.log())
+            time.sleep(0.05)
+
+    def log_on(self, key):
+        connection = SMBConnection("kyanite", "127.0.0.1", sess_port=smb_port(self.server), preferredDialect=SMB2_DIALECT_21,
+                                   timeout=TIMEOUT_S)
+        connection.login("acme", key)
+        return connection
+
+    def refusal(self, call, *arguments, **named):
+        with self.assertRaises(SessionError) as raised:
+            call(*arguments, **named)
+        return nt_errors.ERROR_MESSAGES[raised.exception.getErrorCode()][0]
+
+    def test_sessions_end_with_their_key(self):
+        url = f"http://{urllib.parse.urlsplit(self.server.url('File')).netloc}/acme"
+        shares = ShareServiceClient(url, credential={"account_name": "acme", "account_key": "c2Vjb25k"})
+        shares.create_share("data")
+        first, second = self.log_on("Zmlyc3Q="), self.log_on("c2Vjb25k")
+        trees = {each: each.connectTree("data") for each in (first, second)}
+        first.createFile(trees[first], "f", shareMode=0)
+        self.assertEqual(self.refusal(second.openFile, trees[second], "f"), "STATUS_SHARING_VIOLATION")
+
+        self.replace({"acme": ["dGhpcmQ=", "c2Vjb25k"], OTHER: ["b3RoZXI="]})
+        second.openFile(trees[second], "f")
+        self.assertEqual(self.refusal(first.openFile, trees[first], "f"), "STATUS_USER_SESSION_DELETED")
+        self.assertEqual(self.refusal(self.log_on, "Zmlyc3Q="), "STATUS_LOGON_FAILURE")
+        self.log_on("dGhpcmQ=").connectTree("data")
+
+        self.replace({"new": ["bmV3"], OTHER: ["b3RoZXI="]})
+        self.assertEqual(self.refusal(second.openFile, trees[second], "f"), "STATUS_USER_SESSION_DELETED")
 
 
 class SmbListener(unittest.TestCase):

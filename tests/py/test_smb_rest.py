@@ -1,6 +1,7 @@
 """SMB and REST on the same files: what an open over SMB forbids to REST and the other way round, what each sees of the other's
 writes, and what a refusal leaves unchanged."""
 
+import functools
 import re
 import unittest
 import uuid
@@ -199,6 +200,35 @@ class SmbAndRest(unittest.TestCase):
         self.smb.closeFile(tree, handle)
         small.get_file_client("c").delete_file()
         small.get_file_client("b").create_file(100)
+
+    def test_a_quota_that_is_changed_binds_who_has_the_share_mounted(self):
+        shares = ShareServiceClient(self.server.url("File"), credential={"account_name": ACCOUNT, "account_key": KEY}, retry_total=0)
+        share = shares.create_share("changing", quota=1)
+        tree = self.smb.connectTree("changing")
+        handle = self.smb.openFile(tree, "a", desiredAccess=FILE_ALL_ACCESS, creationDisposition=FILE_OPEN_IF,
+                                   creationOption=FILE_NON_DIRECTORY_FILE)
+        gib = 1 << 30
+        self.smb_refuses(0xC000007F, self.smb.writeFile, tree, handle, b"x", gib)
+        share.set_share_quota(2)
+        self.smb.writeFile(tree, handle, b"x", gib)
+        share.set_share_quota(1)
+        self.smb_refuses(0xC000007F, self.smb.writeFile, tree, handle, b"y", gib + 1)
+        self.smb.closeFile(tree, handle)
+
+    def test_a_deleted_share_is_gone_for_who_has_it_mounted(self):
+        shares = ShareServiceClient(self.server.url("File"), credential={"account_name": ACCOUNT, "account_key": KEY}, retry_total=0)
+        share = shares.create_share("gone")
+        share.get_file_client("there").upload_file(b"hello")
+        tree = self.smb.connectTree("gone")
+        open_file = functools.partial(self.smb.openFile, tree, desiredAccess=FILE_ALL_ACCESS, creationOption=FILE_NON_DIRECTORY_FILE)
+        handle = open_file("there", creationDisposition=FILE_OPEN)
+        self.smb.writeFile(tree, handle, b"later", 0)
+        share.delete_share()
+        closed, deleted = 0xC0000128, 0xC00000C9
+        self.smb_refuses(closed, self.smb.readFile, tree, handle, 0, 5)
+        self.smb_refuses(closed, self.smb.writeFile, tree, handle, b"x", 0)
+        self.smb_refuses(deleted, open_file, "there", creationDisposition=FILE_OPEN)
+        self.smb_refuses(deleted, open_file, "new", creationDisposition=FILE_OPEN_IF)
 
 
 if __name__ == "__main__":

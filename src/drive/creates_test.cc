@@ -1,0 +1,243 @@
+// What a CREATE is refused for, and what others have to do with it: other accounts, shares that are
+// deleted, opens whose clients did not come back.
+#include "smb/create.h"
+
+#include <gtest/gtest.h>
+
+#include "drive/durable.h"
+#include "drive/test_support.h"
+#include "smb/file_io.h"
+#include "smb/query.h"
+#include "tree/sddl.h"
+
+namespace kyanite::drive {
+namespace {
+
+using smb::Command;
+using smb::Disposition;
+using smb::Status;
+namespace option = smb::create_option;
+
+constexpr uint32_t kAllCaching =
+    smb::lease_state::kRead | smb::lease_state::kHandle | smb::lease_state::kWrite;
+
+class Creates : public testing::Test {
+ protected:
+  static void come_in(TestClient& client, char called = 'c', std::string account = "acct") {
+    client.guid = TestClient::filled(called);
+    client.ntlm.user = std::move(account);
+    client.ntlm.password = world_password(client.ntlm.user);
+    client.come_in();
+    CHECK(client.connect("\\\\s\\data")->status() == Status::kSuccess);
+  }
+  static smb::CreateRequest asking(std::string name, Disposition disposition = Disposition::kOpenIf,
+                                   uint32_t options = 0) {
+    smb::CreateRequest request;
+    request.name = std::move(name);
+    request.desired_access = smb::kGenericAllMeans;
+    request.share_access = 7;
+    request.disposition = disposition;
+    request.options = options;
+    return request;
+  }
+  // With a lease on all that can be cached.
+  static smb::CreateContexts leased(char key) {
+    smb::CreateContexts contexts;
+    contexts.lease.emplace().version2 = true;
+    contexts.lease->key = TestClient::filled(key);
+    contexts.lease->state = kAllCaching;
+    return contexts;
+  }
+  static std::string create_message(TestClient& client, smb::CreateRequest request,
+                                    const smb::CreateContexts& contexts = {}) {
+    const std::string encoded = contexts.encode();
+    request.contexts = encoded;
+    if (contexts.lease) request.oplock = smb::OplockLevel::kLease;
+    return client.protect({client.message(Command::kCreate, request)});
+  }
+  static Status create(TestClient& client, smb::CreateRequest request,
+                       const smb::CreateContexts& contexts = {}) {
+    const auto answer = client.converse(create_message(client, std::move(request), contexts));
+    return answer.size() == 1 ? answer[0].status() : Status::kUnsuccessful;
+  }
+  static smb::FileId must_create(TestClient& client, smb::CreateRequest request) {
+    const auto answer = client.converse(create_message(client, std::move(request)));
+    CHECK(answer.size() == 1 && answer[0].status() == Status::kSuccess);
+    return answer[0].body<smb::CreateReply>().file;
+  }
+  void delete_share() {
+    world.shares.deleted = true;
+    world.shares.open_files.force_close_share(world.shares.space);
+    world.loop.run_ready();
+  }
+
+  TestWorld world;
+
+ private:
+  static std::string world_password(const std::string& account) {
+    return TestShares().accounts.at(account).front().text;
+  }
+};
+
+TEST_F(Creates, AreRefusedOnceTheShareIsDeleted) {
+  TestClient client{world};
+  come_in(client);
+  const smb::FileId file = must_create(client, asking("before"));
+  smb::QueryDirectoryRequest listing;
+  listing.file = must_create(client, asking("", Disposition::kOpen, option::kDirectoryFile));
+  listing.pattern = "*";
+  listing.output_length = 1024;
+  EXPECT_EQ(client.ask(Command::kQueryDirectory, listing)->status(), Status::kSuccess);
+  delete_share();
+  EXPECT_EQ(client.ask(Command::kQueryDirectory, listing)->status(), Status::kFileClosed);
+  smb::FlushRequest flush;
+  flush.file = file;
+  EXPECT_EQ(client.ask(Command::kFlush, flush)->status(), Status::kFileClosed);
+  EXPECT_EQ(world.drive.metrics.opens, 0u);
+  for (const Disposition disposition : {Disposition::kOpen, Disposition::kOverwrite})
+    EXPECT_EQ(create(client, asking("before", disposition)), Status::kNetworkNameDeleted);
+  EXPECT_EQ(create(client, asking("new")), Status::kNetworkNameDeleted);
+  // Another share has the name now: it was not this one that was connected.
+  world.shares.deleted = false;
+  world.shares.space = 8;
+  EXPECT_EQ(create(client, asking("new")), Status::kNetworkNameDeleted);
+  // The share is restored.
+  world.shares.space = 7;
+  EXPECT_EQ(create(client, asking("new", Disposition::kOpen)), Status::kObjectNameNotFound);
+  EXPECT_EQ(create(client, asking("before", Disposition::kOpen)), Status::kSuccess);
+}
+
+TEST_F(Creates, AreRefusedWhenTheShareIsDeletedMeanwhile) {
+  TestClient first{world};
+  come_in(first, '1');
+  TestClient second{world};
+  come_in(second, '2');
+  ASSERT_EQ(create(first, asking("file"), leased('k')), Status::kSuccess);
+  EXPECT_EQ(create(second, asking("file")), Status::kPending) << "for what the first has cached";
+  // Its handle is closed, and nobody is in the way any more.
+  delete_share();
+  const auto answer = second.take();
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].status(), Status::kNetworkNameDeleted);
+  EXPECT_TRUE(world.shares.open_files.idle());
+}
+
+TEST_F(Creates, DeleteOnCloseNeedsTheRightToDelete) {
+  TestClient client{world};
+  come_in(client);
+  // All but deleting, and deleting what is in it.
+  const auto parsed = tree::parse_sddl("O:SYG:SYD:P(A;;0x1e01bf;;;WD)");
+  ASSERT_TRUE(parsed);
+  const std::string binary = tree::write_descriptor(*parsed);
+  smb::CreateContexts contexts;
+  contexts.security_descriptor = binary;
+  ASSERT_EQ(create(client, asking("d", Disposition::kCreate, option::kDirectoryFile), contexts),
+            Status::kSuccess);
+  ASSERT_EQ(create(client, asking("d\\f", Disposition::kCreate), contexts), Status::kSuccess);
+  smb::CreateRequest request = asking("d\\f", Disposition::kOpen, option::kDeleteOnClose);
+  for (const uint32_t access : {smb::access::kMaximumAllowed, smb::access::kDelete}) {
+    request.desired_access = access;
+    EXPECT_EQ(create(client, request), Status::kAccessDenied) << access;
+  }
+  request.desired_access = smb::access::kMaximumAllowed;
+  request.options = 0;
+  EXPECT_EQ(create(client, request), Status::kSuccess);
+  request.name = "own";
+  request.disposition = Disposition::kCreate;
+  request.options = option::kDeleteOnClose;
+  EXPECT_EQ(create(client, request), Status::kSuccess);
+}
+
+TEST_F(Creates, AClientIsNotOneOfAnotherAccountThatCallsItselfTheSame) {
+  TestClient other{world};
+  come_in(other, 'c', "other");
+  TestClient holder{world};
+  come_in(holder, 'c');
+  TestClient third{world};
+  come_in(third, '3');
+  ASSERT_EQ(create(holder, asking("file"), leased('k')), Status::kSuccess);
+  EXPECT_EQ(create(third, asking("file")), Status::kPending);
+  // Who has it is told, and nobody else.
+  EXPECT_TRUE(other.carrier.frames.empty());
+  const auto told = holder.take();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].header.command, Command::kOplockBreak);
+  // Nor can anybody else answer, or is kept from a name of its own.
+  const smb::LeaseBreak kept{TestClient::filled('k'),
+                             smb::lease_state::kRead | smb::lease_state::kHandle};
+  EXPECT_EQ(other.ask(Command::kOplockBreak, kept)->status(), Status::kObjectNameNotFound);
+  EXPECT_TRUE(third.carrier.frames.empty());
+  EXPECT_EQ(create(other, asking("elsewhere"), leased('k')), Status::kSuccess);
+  EXPECT_EQ(holder.ask(Command::kOplockBreak, kept)->status(), Status::kSuccess);
+  EXPECT_EQ(third.take().at(0).status(), Status::kSuccess);
+}
+
+TEST_F(Creates, NamesAreFreeAgainWhenNobodyCameBackForWhatHadThem) {
+  Remover remover(world.drive);
+  world.shares.open_files.set_remover(&remover);
+  smb::CreateContexts named = leased('k');
+  named.durable2.emplace().create_guid = TestClient::filled('n');
+  {
+    TestClient lost{world};
+    come_in(lost);
+    ASSERT_EQ(create(lost, asking("file"), named), Status::kSuccess);
+  }
+  TestClient back{world};
+  come_in(back);
+  EXPECT_EQ(create(back, asking("file"), named), Status::kDuplicateObjectId) << "it waits";
+  TestClient other{world};
+  come_in(other, 'o');
+  EXPECT_EQ(create(other, asking("file")), Status::kSuccess) << "it gives way";
+  EXPECT_EQ(create(back, asking("file"), named), Status::kSuccess);
+  world.shares.open_files.set_remover(nullptr);
+}
+
+TEST_F(Creates, WhoMayOnlyAppendDoesNotOverwrite) {
+  TestClient client{world};
+  come_in(client);
+  smb::WriteRequest write;
+  write.file = must_create(client, asking("log"));
+  write.data = "first";
+  ASSERT_EQ(client.ask(Command::kWrite, write)->status(), Status::kSuccess);
+  smb::CreateRequest appending = asking("log", Disposition::kOpen);
+  appending.desired_access = smb::access::kAppendData;
+  write.file = must_create(client, appending);
+  EXPECT_EQ(client.ask(Command::kWrite, write)->status(), Status::kAccessDenied);
+  write.offset = 4;
+  EXPECT_EQ(client.ask(Command::kWrite, write)->status(), Status::kAccessDenied);
+  write.offset = 5;
+  EXPECT_EQ(client.ask(Command::kWrite, write)->status(), Status::kSuccess);
+}
+
+// A LOCK that is cancelled before it waits for other locks does not begin to.
+TEST_F(Creates, LocksAreCancelledWhateverTheyWaitFor) {
+  TestClient client{world};
+  come_in(client);
+  tree::OpenFiles& table = world.shares.open_files;
+  const smb::FileId first = must_create(client, asking("file"));
+  const smb::FileId second = must_create(client, asking("file"));
+  auto writing =
+      table.admit(table.find(first.persistent_id)->file, concurrency::FileOperation::kPutRange);
+  ASSERT_TRUE(writing.ok());
+  smb::LockRequest lock;
+  lock.locks = {{0, 10, smb::lock_flag::kExclusive}};
+  lock.file = first;
+  client.give(client.protect({client.message(Command::kLock, lock)}));
+  lock.file = second;
+  const uint64_t id = client.next_id;
+  client.give(client.protect({client.message(Command::kLock, lock)}));
+  EXPECT_TRUE(client.carrier.frames.empty());
+  smb::Header cancel = client.next_header(Command::kCancel);
+  cancel.message_id = id;
+  client.give(client.protect({smb::encode(cancel, smb::CancelRequest())}));
+  *writing = {};
+  world.loop.run_ready();
+  EXPECT_EQ(client.take().at(0).status(), Status::kSuccess);
+  const auto answer = client.take();
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].status(), Status::kCancelled);
+  EXPECT_EQ(answer[0].header.message_id, id);
+}
+
+}  // namespace
+}  // namespace kyanite::drive

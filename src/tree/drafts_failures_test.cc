@@ -1,0 +1,335 @@
+// What was written through handles and could not be stored, and races with those who store it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "store/interleaving.h"
+#include "tree/drafts.h"
+#include "tree/handles_test_support.h"
+
+namespace kyanite::tree {
+namespace {
+
+class FailingStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    if (full) co_return store::Error::kFull;
+    for (const auto& write : commit.writes) {
+      if (write.record == nullptr) continue;
+      for (const auto& ref : write.record->refs) {
+        if (is_unsynced(ref)) co_return store::Error::kFull;
+      }
+    }
+    co_return co_await MemoryStore::commit(std::move(commit));
+  }
+  Task<store::Result<store::Ref>> append(Buffer bytes) override {
+    auto ref = co_await MemoryStore::append(std::move(bytes));
+    if (full && ref) unsynced.push_back(*ref);
+    co_return ref;
+  }
+  Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
+                                          bool prefer_file) override {
+    if (forgets && is_unsynced(ref)) co_return store::Error::kCorrupt;
+    co_return co_await MemoryStore::read_run(ref, offset, length, prefer_file);
+  }
+  bool is_unsynced(const store::Ref& ref) const {
+    return std::find(unsynced.begin(), unsynced.end(), ref) != unsynced.end();
+  }
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
+    if (broken) co_return store::Error::kIo;
+    co_return co_await MemoryStore::get(key);
+  }
+  bool full = false;     // Nothing can be committed, and what is appended is never synced.
+  bool forgets = false;  // What was not synced cannot be read either.
+  bool broken = false;
+  std::vector<store::Ref> unsynced;
+};
+
+TEST(WritesThatFail, AreKeptAndStoredLater) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "first "), "ok");
+  store.full = true;
+  EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+  EXPECT_EQ(files.write(file, 6, "second"), "ok");
+  EXPECT_EQ(files.read(file), "first second");
+  EXPECT_EQ(files.stored("file"), "");
+  store.full = false;
+  EXPECT_EQ(files.flush(file), "ok");
+  EXPECT_EQ(files.stored("file"), "first second");
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+TEST(WritesThatFail, AreWrittenAnewWhereTheDiskFailedToSync) {
+  for (const bool forgets : {false, true}) {
+    FailingStore store;
+    HandleTree files(store);
+    Opened file = files.open("file");
+    const std::string bytes = store::pattern(100'000, 1);
+    store.full = true;
+    EXPECT_EQ(files.write(file, 0, bytes), "ok");
+    EXPECT_EQ(files.write(file, 200'000, "small"), "ok");
+    EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+    store.full = false;
+    store.forgets = forgets;
+    for (size_t i = 0; forgets && i < Drafts::kMaxUnreadable; ++i)
+      EXPECT_EQ(files.flush(file), describe(store::Error::kCorrupt));
+    EXPECT_EQ(files.flush(file), "ok");
+    EXPECT_EQ(files.close(file), "ok");
+    const std::string before = forgets ? std::string(bytes.size(), '\0') : bytes;
+    EXPECT_TRUE(files.stored("file") == before + std::string(100'000, '\0') + "small");
+    EXPECT_TRUE(files.open_files.idle());
+  }
+}
+
+// The disk loses what was written, and it is the keeper that finds out.
+TEST(WritesThatFail, AreToldToTheirWriters) {
+  const std::string lost = describe(store::Error::kCorrupt);
+  for (const bool flushes : {true, false}) {
+    FailingStore store;
+    HandleTree files(store);
+    Opened file = files.open("file");
+    Opened other = files.open("file");
+    Opened reader = files.open("file", {Disposition::kOpen, Kind::kFile, "R"});
+    store.full = true;
+    EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 1)), "ok");
+    EXPECT_EQ(files.write(file, 200'000, "small"), "ok");
+    files.clock.advance_seconds(2);
+    Drafts& drafts = files.open_files.drafts();
+    for (size_t i = 0; i <= Drafts::kMaxUnreadable; ++i) {
+      RunLoop::run(drafts.settle_older(files.clock.moment(), kTicksPerSecond));
+      store.full = false;
+      store.forgets = true;
+    }
+    EXPECT_EQ(files.stored("file").size(), 200'005u) << "the rest is stored";
+    // Without times, which are told later.
+    EXPECT_TRUE(RunLoop::run(drafts.settle_all()).ok());
+    if (flushes) {
+      EXPECT_EQ(files.flush(file), lost);
+      EXPECT_EQ(files.flush(file), "ok") << "once";
+      EXPECT_EQ(files.close(file), "ok");
+    } else {
+      EXPECT_EQ(files.close(file), lost);
+    }
+    EXPECT_EQ(files.close(other), lost) << "it may have been its bytes";
+    EXPECT_EQ(files.close(reader), "ok");
+    EXPECT_TRUE(files.open_files.idle());
+  }
+}
+
+TEST(WritesThatFail, AreNotTakenOnceThereIsTooMuch) {
+  FailingStore store;
+  HandleTree files(store);
+  const std::string full = describe(store::Error::kFull);
+  const std::string bytes(32 * 1024, 'x');
+  Drafts& drafts = files.open_files.drafts();
+  std::vector<Opened> opened;
+  for (int i = 0; i < 20; ++i) opened.push_back(files.open("file" + std::to_string(i)));
+  store.full = true;
+  for (Opened& file : opened) {
+    std::string said = "ok";
+    for (uint64_t i = 0; said == "ok" && i < 2 * Drafts::kMaxInlineBytes / bytes.size(); ++i)
+      said = files.write(file, i * bytes.size(), bytes);
+    EXPECT_EQ(said, full);
+    EXPECT_EQ(files.write(file, 0, "more"), full);
+  }
+  EXPECT_EQ(files.read(opened.front(), 0, 4), "xxxx") << "what was taken is there";
+  EXPECT_EQ(files.state(opened.back()).content.length, 0u) << "others have all there is";
+  EXPECT_LE(drafts.inline_bytes(), Drafts::kMaxInlineBytesOfAll + bytes.size());
+  store.full = false;
+  EXPECT_EQ(files.write(opened.back(), 0, "room"), "ok");
+  for (Opened& file : opened) EXPECT_EQ(files.close(file), "ok");
+  EXPECT_EQ(drafts.inline_bytes(), 0u);
+}
+
+TEST(WritesThatFail, AreKeptByAFileThatCannotBeRemoved) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.full = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kFull));
+  store.full = false;
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_EQ(files.stored("file"), "bytes");
+}
+
+TEST(WritesThatFail, DoNotKeepTheFileFromBeingDeleted) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.full = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kFull));
+  EXPECT_EQ(RunLoop::run(files.note("file", "x")), describe(store::Error::kFull));
+  store.full = false;  // For deletions there is always room.
+  EXPECT_EQ(RunLoop::run(files.remove("file")), "ok");
+  EXPECT_TRUE(files.open_files.drafts().any()) << "it was not stored for that";
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_TRUE(files.open_files.idle());
+}
+
+TEST(WritesThatFail, OnAFullDiskAreNotWaitedForByWhoMakesRoom) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  Drafts& drafts = files.open_files.drafts();
+  store.full = true;
+  EXPECT_FALSE(RunLoop::run(drafts.settle_share(files.tree.space)).ok());
+  EXPECT_TRUE(RunLoop::run(drafts.settle_share_unless_full(files.tree.space)).ok());
+  store.full = false;
+  store.broken = true;
+  EXPECT_FALSE(RunLoop::run(drafts.settle_share_unless_full(files.tree.space)).ok());
+  store.broken = false;
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+TEST(WritesThatFail, LeaveNoHandleBehind) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.broken = true;
+  EXPECT_EQ(files.close(file), describe(store::Error::kIo));
+  store.broken = false;
+  EXPECT_FALSE(files.open_files.find(file.handle).has_value());
+  EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
+  EXPECT_EQ(files.stored("file"), "bytes");
+  EXPECT_TRUE(files.open_files.idle());
+}
+
+Task<void> appends(HandleTree& files, Opened& file, int from, int count) {
+  for (int i = from; i < from + count; ++i) {
+    const auto digit = static_cast<char>('a' + i);
+    EXPECT_EQ(co_await files.write_task(file, static_cast<uint64_t>(i), std::string(1, digit)),
+              "ok");
+    co_await Executor::yield();
+  }
+}
+Task<void> flushes(HandleTree& files, Opened& file, int count) {
+  for (int i = 0; i < count; ++i) EXPECT_EQ(co_await files.flush_task(file), "ok");
+}
+Task<void> renames(HandleTree& files, Opened& file, int count) {
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(co_await files.rename_task(file, i % 2 == 0 ? "there" : "file"), "ok");
+}
+Task<void> reads(HandleTree& files, Opened& file, int count) {
+  std::string before;
+  for (int i = 0; i < count; ++i) {
+    const std::string now = co_await files.read_task(file, 0, 100);
+    // What was seen once is never gone again.
+    EXPECT_EQ(now.substr(0, before.size()), before);
+    before = now;
+  }
+}
+Task<void> notes(HandleTree& files, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string done = co_await files.note(i % 2 == 0 ? "file" : "there", "x");
+    EXPECT_TRUE(done == "ok" || done == "not found") << done;
+  }
+}
+
+TEST(WritesInARace, LeaveWhatWasWrittenUpToSomeInstant) {
+  constexpr int kCount = 12;
+  std::string all;
+  for (int i = 0; i < kCount; ++i) all += static_cast<char>('a' + i);
+  std::set<size_t> lengths;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened writer = files.open("file");
+    Opened mover = files.open("file");
+    Opened reader = files.open("file");
+    std::vector<Task<void>> tasks;
+    tasks.push_back(appends(files, writer, 0, kCount));
+    tasks.push_back(flushes(files, writer, 4));
+    tasks.push_back(renames(files, mover, 4));
+    tasks.push_back(reads(files, reader, 6));
+    tasks.push_back(notes(files, 3));
+    // Whenever it ends, what is stored is a beginning of what was written.
+    const auto look = [&] {
+      const store::Look see = [&](const store::View& view) -> store::Result<void> {
+        auto cursor = view.scan(store::Range::family(files.tree.space, kEntries));
+        for (; cursor->valid(); cursor->next()) {
+          auto value = cursor->value();
+          const auto entry = store::decode<Entry>(*value);
+          lengths.insert(entry->content.length);
+        }
+        return {};
+      };
+      EXPECT_TRUE(store.look_now(see).ok());
+    };
+    store::Interleaving(seed).run(std::move(tasks), look);
+    EXPECT_EQ(files.read(writer), all) << seed;
+    EXPECT_EQ(files.close(writer), "ok");
+    EXPECT_EQ(files.close(mover), "ok");
+    EXPECT_EQ(files.close(reader), "ok");
+    EXPECT_EQ(files.stored("file"), all) << seed;
+    EXPECT_TRUE(files.open_files.idle()) << seed;
+  }
+  EXPECT_GT(lengths.size(), 5u);
+}
+
+// A name that becomes another file's while somebody without a handle waits for the one it had.
+TEST(WritesInARace, AreStoredBeforeAnybodyWithoutAHandleLooksAtTheFileTheyAreIn) {
+  std::set<uint64_t> lengths;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened replaced = files.open("a");
+    Opened moved = files.open("b");
+    EXPECT_EQ(files.write(replaced, 0, "aaa"), "ok");
+    EXPECT_EQ(files.write(moved, 0, "bbbbb"), "ok");
+    auto look = [&]() -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      const Rules rules{Kind::kFile, FileOperation::kGetFile, {}, false};
+      const Path path{"a"};
+      auto located = co_await read_entry(occasion, files.tree, path, rules);
+      if (located) lengths.insert(located->found.entry->content.length);
+    };
+    auto move = [&]() -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      auto closed = co_await tree::close(occasion, replaced, false);
+      EXPECT_TRUE(closed.ok());
+      EXPECT_EQ(co_await files.rename_task(moved, "a", true), "ok");
+    };
+    std::vector<Task<void>> tasks;
+    tasks.push_back(look());
+    tasks.push_back(move());
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    EXPECT_EQ(files.close(moved), "ok");
+    EXPECT_EQ(files.stored("a"), "bbbbb");
+  }
+  EXPECT_EQ(lengths, (std::set<uint64_t>{3, 5}));
+}
+
+TEST(WritesInARace, TwoWhoOpenAndMakeTheSameFileGetOne) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    std::optional<Opened> opened[3];
+    std::string said[3];
+    std::vector<Task<void>> tasks;
+    auto run = [&](int i, HandleTree::Order order) -> Task<void> {
+      said[i] = co_await files.open_in_words("file", order, opened[i]);
+    };
+    tasks.push_back(run(0, {Disposition::kOpenIf, Kind::kFile, "RW", ""}));
+    tasks.push_back(run(1, {Disposition::kOpenIf, Kind::kFile, "RW", ""}));
+    tasks.push_back(run(2, {Disposition::kCreate, Kind::kFile, "RW", ""}));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    const int created = static_cast<int>(std::count(said, said + 3, "created"));
+    EXPECT_EQ(created, 1) << said[0] << " " << said[1] << " " << said[2];
+    for (auto& each : opened) {
+      if (each) {
+        EXPECT_EQ(files.close(*each), "ok");
+      }
+    }
+    EXPECT_TRUE(files.open_files.idle()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace kyanite::tree
