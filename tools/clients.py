@@ -187,4 +187,4 @@ class RustClient(Client):
 
 CLIENTS = {client.name: client for client in (
     JavaClient("hadoop"), GoClient("azcopy", "github.com/Azure/azure-storage-azcopy/v10"), PythonClient("python"),
-    GoClient("go"), JavaClient("java"))}  # RustClient("rust") once its tests have been built.
+    GoClient("go"), JavaClient("java"), RustClient("rust"))}

@@ -1,6 +1,7 @@
 // The accounts this server holds and their secret keys, shared by all threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +30,8 @@ class Key {
 struct Account {
   std::string name;
   std::vector<Key> keys;  // One or two; a signature by any of them counts.
+
+  bool has_key(uint64_t serial) const;
 };
 
 class Accounts {
@@ -42,12 +45,16 @@ class Accounts {
   std::shared_ptr<const Account> find(std::string_view name) const;
   std::vector<std::string> names() const;
 
-  // From now on these are all. Accounts that are the same as before stay what they are.
+  // From now on these are all. Accounts that are the same as before stay what they are, and so do
+  // keys that an account keeps.
   void replace(std::vector<Account> accounts);
+  // Another number after each replace(), never 0: tells cheaply whether to look again.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
  private:
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<const Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
+  std::atomic<uint64_t> generation_{1};
 };
 
 }  // namespace kyanite::auth

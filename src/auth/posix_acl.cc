@@ -184,21 +184,31 @@ AccessControl new_root(std::string_view creator) {
   return root;
 }
 
+namespace {
+// The list less the fixed umask, and no more than the client asks for: of whom the mask limits, the
+// mask alone is limited by that. What the client says of its umask does not count.
+void inherit(const List& defaults, const Permissions& asked, AccessControl& child) {
+  child.sticky = asked.sticky;
+  child.access = defaults;
+  List& list = child.access;
+  Bits& group = list.mask ? *list.mask : list.group;
+  list.user &= without(asked.user, kInheritingUmask.user);
+  group &= without(asked.group, kInheritingUmask.group);
+  list.other &= without(asked.other, kInheritingUmask.other);
+}
+}  // namespace
+
 AccessControl born(const AccessControl& parent, const Birth& birth) {
   AccessControl child;
   child.owner = birth.creator;
   child.group = parent.group;
-  const Permissions given =
-      birth.permissions.value_or(birth.is_directory ? kNewDirectory : kNewFile);
   if (parent.defaults) {
-    child.sticky = given.sticky;
-    child.access = *parent.defaults;
-    child.access.user = without(child.access.user, kInheritingUmask.user);
-    child.access.group = without(child.access.group, kInheritingUmask.group);
-    child.access.other = without(child.access.other, kInheritingUmask.other);
+    inherit(*parent.defaults, birth.permissions.value_or(Permissions{7, 7, 7}), child);
     if (birth.is_directory) child.defaults = parent.defaults;
     return child;
   }
+  const Permissions given =
+      birth.permissions.value_or(birth.is_directory ? kNewDirectory : kNewFile);
   const Permissions umask = birth.umask.value_or(kDefaultUmask);
   set_permissions(child, {without(given.user, umask.user), without(given.group, umask.group),
                           without(given.other, umask.other), given.sticky});

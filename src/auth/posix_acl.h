@@ -159,9 +159,9 @@ struct Birth {
   std::optional<Permissions> permissions = std::nullopt;  // if the client gave some
   std::optional<Permissions> umask = std::nullopt;
 };
-// What a new file or directory in `parent` gets: the parent's group, and either what the parent's
-// default list says, without rights for others, or permissions less umask. A list that the client
-// gave comes after, by edited() with kReplace.
+// What a new file or directory in `parent` gets: its group, and either what its default list says,
+// without rights for others and within the permissions, or permissions less umask. A list that the
+// client gave comes after, by edited() with kReplace.
 AccessControl born(const AccessControl& parent, const Birth& birth);
 
 bool same_id(std::string_view a, std::string_view b);

@@ -383,19 +383,39 @@ TEST(PosixBirth, DefaultsAreInheritedButForOthers) {
   const AccessControl parent = directory(
       "user::---,group::---,other::---,default:user::rwx,default:user:a:r-x,default:group::rwx,"
       "default:mask::rw-,default:other::rwx");
-  // Neither permissions nor umask of the client matter then.
-  for (const auto& [permissions, umask] : {std::pair{"", ""}, {"0000", "0777"}, {"0777", ""}}) {
+  // What the client says of permissions limits it; what it says of its umask does not.
+  const struct {
+    const char* permissions;
+    const char* umask;
+    const char* access;
+  } rows[] = {
+      {"", "", "user::rwx,user:a:r-x,group::rwx,mask::rw-,other::---"},
+      {"", "0777", "user::rwx,user:a:r-x,group::rwx,mask::rw-,other::---"},
+      {"0777", "0022", "user::rwx,user:a:r-x,group::rwx,mask::rw-,other::---"},
+      {"0644", "0022", "user::rw-,user:a:r-x,group::rwx,mask::r--,other::---"},
+      {"0740", "", "user::rwx,user:a:r-x,group::rwx,mask::r--,other::---"},
+      {"0000", "", "user::---,user:a:r-x,group::rwx,mask::---,other::---"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.permissions) + " " + row.umask);
     Birth birth;
-    if (*permissions) birth.permissions = parse_permissions(permissions);
-    if (*umask) birth.umask = parse_umask(umask);
-    const std::string access = "user::rwx,user:a:r-x,group::rwx,mask::rw-,other::---";
-    EXPECT_EQ(print_acl(born(parent, birth)), access);
+    if (*row.permissions) birth.permissions = parse_permissions(row.permissions);
+    if (*row.umask) birth.umask = parse_umask(row.umask);
+    EXPECT_EQ(print_acl(born(parent, birth)), row.access);
     birth.is_directory = true;
     EXPECT_EQ(print_acl(born(parent, birth)),
-              access +
+              std::string(row.access) +
                   ",default:user::rwx,default:user:a:r-x,default:group::rwx,default:mask::rw-,"
                   "default:other::rwx");
   }
+}
+
+TEST(PosixBirth, WithoutAMaskPermissionsLimitTheGroup) {
+  const AccessControl parent = directory(
+      "user::---,group::---,other::---,default:user::rwx,default:group::r-x,default:other::---");
+  Birth birth;
+  birth.permissions = parse_permissions("0644");
+  EXPECT_EQ(print_acl(born(parent, birth)), "user::rw-,group::r--,other::---");
 }
 
 }  // namespace

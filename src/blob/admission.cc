@@ -4,6 +4,7 @@
 #include "blob/heads.h"
 #include "service/operation.h"
 #include "service/storage.h"
+#include "store/fields.h"
 
 namespace kyanite::blob {
 
@@ -32,19 +33,25 @@ std::vector<const posix::AccessControl*> parents_on(const Way& way) {
   return parents;
 }
 
+bool is_held_to_sticky_bit(const auth::Caller& caller) {
+  return caller.names_user && !caller.permissions.has('o');
+}
+
+posix::Identity held_identity(const auth::Caller& caller) {
+  posix::Identity identity = auth::identity_of(caller);
+  if (is_held_to_sticky_bit(caller)) identity.superuser = false;
+  return identity;
+}
+
 namespace {
 
 bool removes(Act act) {
   return act == Act::kCreate || act == Act::kDelete || act == Act::kDeleteTree;
 }
 
-// Who is vouched for (saoid) is not asked, but in a directory with the sticky bit it removes only
-// what is its own, unless its SAS makes it an owner (o).
 bool may_remove(const auth::Caller& caller, const Way& way, const Blob& object) {
-  if (!caller.names_user || caller.permissions.has('o')) return true;
-  posix::Identity identity = auth::identity_of(caller);
-  identity.superuser = false;
-  return posix::may_remove(identity, way.parent().node->access, object.node->access);
+  return !is_held_to_sticky_bit(caller) ||
+         posix::may_remove(held_identity(caller), way.parent().node->access, object.node->access);
 }
 
 }  // namespace
@@ -70,14 +77,36 @@ wire::Result<void> admit_uncommitted(const Call& call, const Way& way) {
   return admit(call, Act::kCreate, way, nullptr);
 }
 
-bool may_list(const posix::Identity& identity, const Blob& directory) {
-  return posix::grants(identity, directory.node->access, posix::kRead | posix::kExecute);
+std::optional<ListingAsker> listing_asker(const Call& call, const Container& container) {
+  if (!container.hierarchical || !asks_paths(call)) return std::nullopt;
+  return ListingAsker{auth::identity_of(call.caller), bare_root(container)};
 }
 
-wire::Result<void> admit_listing(const Call& call, const Blob& directory) {
-  if (asks_paths(call) && !may_list(auth::identity_of(call.caller), directory))
-    return not_admitted();
-  return {};
+bool may_list(const ListingAsker& asker, const Blob& directory) {
+  return posix::grants(asker.identity, directory.node->access, posix::kRead | posix::kExecute);
+}
+
+store::Result<bool> may_list(const store::View& view, store::SpaceId space,
+                             const ListingAsker& asker, std::string_view directory) {
+  Blob at = asker.bare_root;
+  std::string partition = named_partition(at.node_id, {});
+  while (true) {
+    auto record = view.get(store::Key(space, kHeads, partition));
+    if (!record) return record.error();
+    const bool is_root = partition.size() == sizeof(uint64_t);
+    if (*record == nullptr && !is_root) return true;
+    if (*record != nullptr) {
+      auto blob = store::decode<Blob>((*record)->value);
+      if (!blob || !blob->node) return store::Error::kCorrupt;
+      at = std::move(*blob);
+    }
+    if (!at.is_directory()) return true;
+    if (directory.empty()) return may_list(asker, at);
+    if (!posix::grants(asker.identity, at.node->access, posix::kExecute)) return false;
+    const size_t slash = directory.find('/');
+    partition = named_partition(at.node_id, directory.substr(0, slash));
+    directory.remove_prefix(slash == std::string_view::npos ? directory.size() : slash + 1);
+  }
 }
 
 namespace {
@@ -99,12 +128,13 @@ Task<wire::Result<std::shared_ptr<const Blob>>> find_at(Call& call, const Contai
 
 Task<wire::Result<void>> admit_listing(Call& call, const Container& container,
                                        std::string_view directory, std::string_view first) {
-  if (!container.hierarchical || !asks_paths(call)) co_return wire::Result<void>();
+  const auto asker = listing_asker(call, container);
+  if (!asker) co_return wire::Result<void>();
   auto top = co_await find_at(call, container, directory);
   if (!top) co_return top.error();
   // A file is listed as itself, which takes no more than the way to it.
   if (!(*top)->is_directory()) co_return wire::Result<void>();
-  if (auto admitted = admit_listing(call, **top); !admitted) co_return admitted.error();
+  if (!may_list(*asker, **top)) co_return not_admitted();
   const size_t inside = directory.empty() ? 0 : directory.size() + 1;
   if (first.substr(0, directory.size()) != directory) co_return wire::Result<void>();
   for (size_t slash = first.find('/', inside); slash != std::string_view::npos;
@@ -114,7 +144,7 @@ Task<wire::Result<void>> admit_listing(Call& call, const Container& container,
     if (!below && below.error().status == 404) break;
     if (!below) co_return below.error();
     if (!(*below)->is_directory()) break;
-    if (auto admitted = admit_listing(call, **below); !admitted) co_return admitted.error();
+    if (!may_list(*asker, **below)) co_return not_admitted();
   }
   co_return wire::Result<void>();
 }

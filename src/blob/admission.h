@@ -6,6 +6,7 @@
 // is at its end asks here, from the same heads that guard its commit.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,12 @@ bool asks_paths(const service::Call& call);
 // 403 AuthorizationPermissionMismatch.
 wire::Error not_admitted();
 
+// Who is vouched for (saoid) is not asked, but in a directory with the sticky bit it removes only
+// what is its own, unless its SAS makes it an owner (o).
+bool is_held_to_sticky_bit(const auth::Caller& caller);
+// Whom the sticky bit knows the caller as.
+auth::posix::Identity held_identity(const auth::Caller& caller);
+
 // To go through a directory.
 wire::Result<void> admit_through(const service::Call& call, const Blob& directory);
 
@@ -37,11 +44,22 @@ wire::Result<void> admit(const service::Call& call, const Way& way, const Blob* 
 // it takes what making the blob takes.
 wire::Result<void> admit_uncommitted(const service::Call& call, const Way& way);
 
+// Who lists a container with directories and is held to access control.
+struct ListingAsker {
+  auth::posix::Identity identity;
+  Blob bare_root;  // The root until something of it was set.
+};
+// Nobody where access control is not asked.
+std::optional<ListingAsker> listing_asker(const service::Call& call, const Container& container);
+
 // To list a directory that a listing comes to; it came through those above.
-wire::Result<void> admit_listing(const service::Call& call, const Blob& directory);
-bool may_list(const auth::posix::Identity& identity, const Blob& directory);
-// To list from the path `first` on what lies in `directory`, both in the container: the directory,
-// and those below it that lead to the path.
+bool may_list(const ListingAsker& asker, const Blob& directory);
+// To come to a directory and to list it, as both are in this view: what is listed from a view is
+// admitted by the same. To come to a file is enough. True where nothing is.
+store::Result<bool> may_list(const store::View& view, store::SpaceId space,
+                             const ListingAsker& asker, std::string_view directory);
+// Before there is a view: to list from the path `first` on what lies in `directory`, both in the
+// container: the directory, and those below it that lead to the path.
 Task<wire::Result<void>> admit_listing(service::Call& call, const Container& container,
                                        std::string_view directory, std::string_view first = {});
 

@@ -64,10 +64,11 @@ bool is_read(const Rules& rules) {
          rules.operation == concurrency::Operation::kReadBefore2013;
 }
 
-// Immutable blobs may be replaced only where the former state lives on as a version.
+// Immutable blobs may be replaced only where the former state lives on as a version, which it does
+// not where there are directories.
 wire::Result<void> check_mutable(const Call& call, const Rules& rules, const Blob& blob) {
   if (!rules.changes_data || is_read(rules)) return {};
-  if (rules.keep != Keep::kNothing && call.settings().blob_versioning) return {};
+  if (rules.keep != Keep::kNothing && call.settings().blob_versioning && !blob.node) return {};
   if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
   if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
   return {};
@@ -189,6 +190,14 @@ wire::Error not_found(const Blob* blob) {
   return error;
 }
 
+// Whose access control holds for a snapshot: that of the file as it is now, unless another was made
+// in the place of the one that it is of.
+const Blob& with_access_of(const Blob& file, const Blob* snapshot) {
+  const bool of_another =
+      snapshot != nullptr && snapshot->node && snapshot->node->moves != file.node->moves;
+  return of_another ? *snapshot : file;
+}
+
 // A blob whose rehydration is over by now is back.
 void settle_rehydration(const Call& call, FoundBlob& found) {
   if (found.blob->rehydrate_to == Tier::kInferred) return;
@@ -208,18 +217,19 @@ Task<wire::Result<FoundBlob>> find_blob(Call& call) {
     auto loaded = co_await service::load_shared<Blob>(call, key);
     if (!loaded) co_return loaded.error();
     if (way != nullptr) {
-      // What is not the blob itself lies under its id, and who may do what with any of it is said
-      // by the blob itself. Of a root there may be nothing to be found yet.
+      // What is not the blob itself lies under its id. Of a root there may be nothing to be found
+      // yet.
       if (loaded->value == nullptr && way->to_root()) loaded->value = way->directories.front().blob;
       if (loaded->value == nullptr) co_return wire::Error(Code::kBlobNotFound);
       found.place.identify(loaded->value->node_id);
-      if (auto admitted = admit(call, *way, loaded->value.get()); !admitted)
-        co_return admitted.error();
+      const auto file = loaded->value;
       if (!found.row.empty()) {
         const auto former = head_key(found.place, found.row);
         loaded = co_await service::load_shared<Blob>(call, former);
         if (!loaded) co_return loaded.error();
       }
+      const Blob& asked = with_access_of(*file, loaded->value.get());
+      if (auto admitted = admit(call, *way, &asked); !admitted) co_return admitted.error();
     }
     if (call.target.snapshot.empty() && !call.target.version_id.empty()) {
       const auto version = wire::parse_iso_date(call.target.version_id);
@@ -305,6 +315,10 @@ Task<wire::Result<void>> begin_change(Call& call, const Checks& checks, Change& 
   co_return wire::Result<void>();
 }
 
+namespace {
+bool is_held(const Blob& blob) { return blob.legal_hold || blob.immutability.until.set(); }
+}  // namespace
+
 Task<wire::Result<void>> finish_change(Call& call, const Checks& checks, Change& change) {
   auto& [place, commit, found, before, blob, uncommitted, is_uncommitted, deleted] = change;
   // A lease that was taken before there was more than blocks goes on.
@@ -312,11 +326,16 @@ Task<wire::Result<void>> finish_change(Call& call, const Checks& checks, Change&
     blob->lease = uncommitted->lease;
     concurrency::on_write(blob->lease, call.now);
   }
-  if (place.way() != nullptr && blob && !is_uncommitted && !blob->node) {
-    if (before) {
+  if (place.way() != nullptr && blob && !is_uncommitted) {
+    if (is_held(*blob) && !(before && is_held(*before))) {
+      co_return wire::Error(Code::kUnsupportedHeader)
+          .saying("With hierarchical namespace there are no policies and holds of single blobs.");
+    }
+    blob->version = {};
+    if (!blob->node && before) {
       blob->node = before->node;
       blob->node_id = before->node_id;
-    } else {
+    } else if (!blob->node) {
       give_node(call, *place.way(), false, place.id(), *blob);
     }
   }

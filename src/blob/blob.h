@@ -186,8 +186,6 @@ Task<wire::Result<void>> finish_change(service::Call& call, const Checks& checks
 
 // The blob's snapshots that are not deleted yet.
 Task<wire::Result<std::vector<Head>>> list_snapshots(service::Call& call, const Place& place);
-// Adds the removal of all of them to the commit.
-Task<wire::Result<void>> take_formers(service::Call& call, Change& change);
 
 // Adds a former state to the commit, which must not be in the place of another one.
 void put_former(Change& change, std::string_view row, const Blob& blob);

@@ -1,5 +1,6 @@
 #include "blob/dead_trees.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,14 +48,14 @@ struct Child {
 // Some of what lies in the directory whose own partition this is; for a root also of what was
 // deleted below it.
 Task<store::Result<std::vector<Child>>> some_children(jobs::Step& step, store::SpaceId space,
-                                                      const std::string& own,
-                                                      store::Family family) {
+                                                      const std::string& own, store::Family family,
+                                                      size_t most = kChildrenTogether) {
   std::vector<Child> children;
   const auto range = store::Range::partition_prefix(space, family, own);
   const store::Look look = [&](const store::View& view) -> store::Result<void> {
     children.clear();
     auto cursor = view.scan(range);
-    for (; cursor->valid() && children.size() < kChildrenTogether; cursor->next()) {
+    for (; cursor->valid() && children.size() < most; cursor->next()) {
       auto record = cursor->record();
       if (!record) return record.error();
       auto blob = store::decode<Blob>((*record)->value);
@@ -89,36 +90,36 @@ Task<store::Result<bool>> erase_own(jobs::Step& step, store::SpaceId space,
   co_return true;
 }
 
-// False: not all of it could be done in this step.
-Task<store::Result<bool>> remove_child(jobs::Step& step, store::SpaceId space, const Child& child) {
+// The heads go before what lies under their ids, which are noted as dead by the same commit: a
+// rename that is under way takes its file along whole or finds nothing any more. Former states lie
+// under an id that is dead already.
+Task<store::Result<void>> remove_children(jobs::Step& step, store::SpaceId space,
+                                          const std::vector<Child>& children) {
   store::Commit commit;
-  commit.expect(child.key, child.record);
-  commit.remove(child.key);
-  if (child.blob.is_directory() && child.key.partition().size() > sizeof(uint64_t)) {
-    commit.put(dead_key(space, named_partition(child.blob.node_id, {})),
-               service::to_record(DeadTree{step.now()}));
-  } else if (!child.blob.is_directory()) {
-    auto erased = co_await erase_own(step, space, named_partition(child.blob.node_id, {}));
-    if (!erased || !*erased) co_return erased;
+  for (const auto& child : children) {
+    commit.expect(child.key, child.record);
+    commit.remove(child.key);
+    if (child.key.partition().size() > sizeof(uint64_t))
+      bury_tree(space, child.blob.node_id, step.now(), commit);
   }
   auto done = co_await step.store().commit(std::move(commit));
   if (!done && done.error() != store::Error::kConflict) co_return done.error();
-  step.count_changes();
-  co_return true;
+  step.count_changes(children.size());
+  co_return store::Result<void>();
 }
 
+// False: not all of it could be done in this step.
 Task<store::Result<bool>> clear_children(jobs::Step& step, store::SpaceId space,
                                          const std::string& own, store::Family family) {
-  while (true) {
-    auto children = co_await some_children(step, space, own, family);
+  while (step.changes_left() > 0 && step.in_time()) {
+    const auto most = std::min<uint64_t>(kChildrenTogether, step.changes_left());
+    auto children = co_await some_children(step, space, own, family, most);
     if (!children) co_return children.error();
     if (children->empty()) co_return true;
-    for (const auto& child : *children) {
-      auto removed = co_await remove_child(step, space, child);
-      if (!removed || !*removed) co_return removed;
-      if (step.changes_left() == 0 || !step.in_time()) co_return false;
-    }
+    auto removed = co_await remove_children(step, space, *children);
+    if (!removed) co_return removed.error();
   }
+  co_return false;
 }
 
 // True: nothing is left of it.

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "blob/blob.h"
 #include "blob/deleted_paths.h"
+#include "blob/deletion.h"
 #include "blob/handlers.h"
 #include "wire/date.h"
 
@@ -59,37 +60,10 @@ wire::Result<void> check_tier_conditions(const headers::Asked& asked, const Blob
   return headers::check_conditions(asked, {.exists = true, .changed = changed});
 }
 
-wire::Result<void> check_deletable(const Call& call, const Blob& blob) {
-  if (blob.legal_hold) return wire::Error(Code::kBlobImmutableDueToLegalHold);
-  if (blob.immutability.until > call.now) return wire::Error(Code::kBlobImmutableDueToPolicy);
-  return {};
-}
-
 http::Reply deleted_reply(bool permanent, Time kept = {}) {
   http::Reply reply(202);
   encode_deletion(reply, permanent, kept);
   return reply;
-}
-
-// Removes heads for good, or marks them deleted where soft delete is on; where there are
-// directories it is for whole paths.
-Task<wire::Result<void>> delete_heads(Call& call, const Place& place, std::vector<Head> heads,
-                                      const account::RetentionPolicy& retention,
-                                      store::Commit& commit) {
-  const bool keeps = retention.enabled && !place.is_apart();
-  for (auto& head : heads) {
-    if (auto allowed = check_deletable(call, head.blob); !allowed) co_return allowed.error();
-    const auto key = head_key(place, head.row);
-    commit.expect(key, head.record);
-    if (!keeps) continue;
-    head.blob.deleted = call.now;
-    head.blob.removal = after_seconds(call.now, int64_t{retention.days} * 24 * 3600);
-    commit.put(key, service::to_record(head.blob));
-  }
-  if (keeps) co_return wire::Result<void>();
-  auto removed = co_await remove_heads(call.store(), place, heads, commit);
-  if (!removed) co_return service::storage_error(removed.error());
-  co_return wire::Result<void>();
 }
 
 // One snapshot or version named by the request.
@@ -176,7 +150,11 @@ Outcome delete_blob(Call& call) {
     if (*snapshots != Snapshots::kNotNamed) co_return base.error();
     co_return co_await delete_former(call, *checks, *tier_conditions, retention);
   }
+  bool keeps_version = false;
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
+    // Where there are directories there are no versions.
+    keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning &&
+                    !change.place.is_apart();
     auto met = check_tier_conditions(*tier_conditions, *change.blob);
     if (!met) co_return met.error();
     auto heads = co_await list_snapshots(call, change.place);
@@ -204,7 +182,6 @@ Outcome delete_blob(Call& call) {
   };
   auto deleted = co_await change_blob(call, *checks, edit);
   if (!deleted) co_return deleted.error();
-  const bool keeps_version = *snapshots != Snapshots::kOnly && call.settings().blob_versioning;
   co_return deleted_reply(!retention.enabled && !keeps_version, deleted->deleted);
 }
 

@@ -233,7 +233,7 @@ Outcome list_blobs(Call& call) {
     if (*only_deleted) co_return not_admitted();
     auto admitted = co_await admit_start(call, *container, listing);
     if (!admitted) co_return admitted.error();
-    listed.asker = auth::identity_of(call.caller);
+    listed.asker = listing_asker(call, *container);
   }
   listing.shows.tag_count = tags_allowed.ok() && call.version >= wire::kBlobTags;
   if (*only_deleted) {

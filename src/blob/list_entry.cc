@@ -357,7 +357,8 @@ void EntryWriter::write_uncommitted(std::string_view name) {
   xml_.open("Properties").plain("Content-Length", "0").plain("BlobType", "BlockBlob");
   xml_.plain("AccessTier", "Hot").plain("AccessTierInferred", "true");
   headers::write_lease(xml_, {}, listing_.now);
-  xml_.plain("ServerEncrypted", "false").close("Properties");
+  // So the service was recorded.
+  xml_.plain("ServerEncrypted", listing_.hierarchical ? "true" : "false").close("Properties");
   if (listing_.version >= wire::kBlobTags) xml_.plain("OrMetadata", "");
   xml_.close("Blob");
 }

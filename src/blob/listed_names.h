@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "auth/posix_access.h"
+#include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/blocks.h"
 #include "blob/deleted_paths.h"
@@ -53,7 +53,7 @@ struct ListedSpace {
   store::SpaceId space = 0;
   uint64_t root = 0;  // Of a container with directories: the id of its root.
   // Who is held to access control of paths; nobody: all is listed.
-  std::optional<auth::posix::Identity> asker = std::nullopt;
+  std::optional<ListingAsker> asker = std::nullopt;
 };
 
 // Walks the names of a container in order: those with heads and, if asked for, those that only have
@@ -211,6 +211,7 @@ class Paths {
                     listing.shows.uncommitted ? NodeWalk::Uncommitted::kSeen
                                               : NodeWalk::Uncommitted::kLeftOut);
       start(prefix.substr(0, above), first);
+      if (asker_ && status_.ok()) bar(view, prefix.substr(0, above == 0 ? 0 : slash));
     }
     if (listing.shows.snapshots) formers_ = view.scan(store::Range::family(space_, kHeads));
   }
@@ -246,6 +247,12 @@ class Paths {
   store::Result<void> status() const { return !status_.ok() || !walk_ ? status_ : walk_->status(); }
 
  private:
+  // The directory may be another than the one that was asked about before there was a view.
+  void bar(const store::View& view, std::string_view directory) {
+    const auto may = may_list(view, space_, *asker_, directory);
+    if (!may) status_ = may.error();
+    if (may && !*may && walk_ && walk_->valid()) barred_ = walk_->path();
+  }
   void start(std::string_view top, std::string_view first) {
     if (first.starts_with(top)) {
       ListedHeads heads;
@@ -290,7 +297,7 @@ class Paths {
 
   const store::SpaceId space_;
   const Listing& listing_;
-  const std::optional<auth::posix::Identity>& asker_;
+  const std::optional<ListingAsker>& asker_;
   std::string barred_;
   HeadReader reader_;
   std::optional<NodeWalk> walk_;

@@ -94,6 +94,8 @@ struct Node {
   std::string encryption_context;
   // Directories: how often it was renamed, and how often the mark above was withdrawn. So one that
   // went away and came back, or that was marked anew, is told from one that stayed as it was.
+  // Files: how often another was made in its place under the same id. So a snapshot of the former
+  // one, which belongs to others, is told from one of its own.
   uint64_t moves = 0;
   std::string transaction;  // What the client called the request that made it, or put it here.
   template <class Io>

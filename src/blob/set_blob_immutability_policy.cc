@@ -25,6 +25,7 @@ Outcome set_blob_immutability_policy(Call& call) {
   auto checks = decode_checks(call, kPolicies);
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<void> {
+    if (auto can = check_can_be_held(blob); !can) return can.error();
     const bool loosens = !policy->locked || policy->until < blob.immutability.until;
     if (blob.immutability.locked && loosens) return wire::Error(Code::kBlobImmutableDueToPolicy);
     blob.immutability = *policy;

@@ -17,6 +17,7 @@ Outcome set_blob_legal_hold(service::Call& call) {
   auto checks = decode_checks(call, kPolicies);
   if (!checks) co_return checks.error();
   auto edit = [&](Blob& blob) -> wire::Result<void> {
+    if (auto can = check_can_be_held(blob); hold && !can) return can.error();
     blob.legal_hold = hold;
     blob.legal_hold_ended = !hold;
     return {};

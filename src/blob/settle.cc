@@ -5,6 +5,7 @@
 #include "blob/blob.h"
 #include "blob/dead_trees.h"
 #include "blob/deleted_paths.h"
+#include "blob/deletion.h"
 #include "blob/heads.h"
 
 namespace kyanite::blob {
@@ -39,16 +40,6 @@ Task<wire::Result<std::vector<Head>>> list_snapshots(Call& call, const Place& pl
   auto listed = co_await store::scan(call.store(), former_rows(place, "s"), see, call.deadline);
   if (!listed) co_return service::storage_error(listed.error());
   co_return std::move(heads);
-}
-
-Task<wire::Result<void>> take_formers(Call& call, Change& change) {
-  auto heads = co_await list_snapshots(call, change.place);
-  if (!heads) co_return heads.error();
-  for (const auto& head : *heads)
-    change.commit.expect(head_key(change.place, head.row), head.record);
-  auto removed = co_await remove_heads(call.store(), change.place, *heads, change.commit);
-  if (!removed) co_return service::storage_error(removed.error());
-  co_return wire::Result<void>();
 }
 
 void put_former(Change& change, std::string_view row, const Blob& blob) {
@@ -140,7 +131,11 @@ Task<wire::Result<bool>> settle_deleted_path(Call& call, Keep keep, Change& chan
   if (change.before->is_directory()) {
     bury_tree(change.place.space(), change.place.id(), call.now, change.commit);
   } else {
-    auto taken = co_await take_formers(call, change);
+    auto snapshots = co_await list_snapshots(call, change.place);
+    if (!snapshots) co_return snapshots.error();
+    const account::RetentionPolicy none;
+    auto taken =
+        co_await delete_heads(call, change.place, std::move(*snapshots), none, change.commit);
     if (!taken) co_return taken.error();
   }
   co_return false;

@@ -70,7 +70,9 @@ Outcome snapshot_blob(service::Call& call) {
   encode_changed(reply, snapshot_changed);
   if (changed->version.set()) reply.header("x-ms-version-id", wire::iso_date(changed->version));
   reply.header("x-ms-snapshot", wire::iso_date(changed->snapshot_taken));
-  reply.header("x-ms-request-server-encrypted", metadata->empty() ? "false" : "true");
+  // Where there are directories the service was recorded to say so of every snapshot.
+  const bool encrypted = !metadata->empty() || changed->node;
+  reply.header("x-ms-request-server-encrypted", encrypted ? "true" : "false");
   co_return reply;
 }
 

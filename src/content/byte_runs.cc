@@ -34,9 +34,13 @@ InRun run_at(const ClearedRuns& runs, size_t& next, uint64_t offset) {
 
 }  // namespace
 
+void add_written(const Pieces& pieces, ByteRuns& runs) {
+  for (const auto& piece : pieces) add(runs, piece.offset, piece.end(), false);
+}
+
 ByteRuns written(const Pieces& pieces) {
   ByteRuns ranges;
-  for (const auto& piece : pieces) add(ranges, piece.offset, piece.end(), false);
+  add_written(pieces, ranges);
   return ranges;
 }
 

@@ -18,6 +18,8 @@ using ByteRuns = std::vector<ByteRun>;
 
 // Pieces as load() gives them: ascending, without zeros.
 ByteRuns written(const Pieces& pieces);
+// The same behind what is there already.
+void add_written(const Pieces& pieces, ByteRuns& runs);
 // Where the two were not written by the same request, within [offset, offset + count). What is
 // known to be `cleared` in between counts even where there was nothing.
 Task<store::Result<ByteRuns>> difference(store::Store& store, const Pieces& before,

@@ -138,10 +138,16 @@ Task<store::Result<void>> remove(store::Store& store, store::Commit& commit, con
 Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit, const Place& place,
                                      uint64_t content_id);
 
+// For who does not want all pieces of a range at once.
+struct Portion {
+  size_t leaves = 64;  // No more than the pieces of so many.
+  uint64_t next = 0;   // Where those begin that were left out; the end of the range if none were.
+};
+
 // The pieces of a range, without those that are zeros, clipped to it.
 Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
                                  uint64_t offset, uint64_t length, const store::Guard& head,
-                                 Deadline deadline = {});
+                                 Deadline deadline = {}, Portion* portion = nullptr);
 
 // Gathers a body into pieces: small ones inline, larger ones as runs appended to the store as they
 // arrive. With a cipher they are encrypted.

@@ -398,12 +398,20 @@ Task<store::Result<void>> remove_all(store::Store& store, store::Commit& commit,
 Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& store, Place place,
                                                                Content content, uint64_t offset,
                                                                uint64_t length, store::Guard head,
-                                                               Deadline deadline) {
+                                                               Deadline deadline,
+                                                               Portion* portion) {
   std::vector<store::RecordPtr> leaves;
   const uint64_t end = offset + length;
+  if (portion != nullptr) portion->next = end;
+  uint64_t behind = offset;  // Where the last leaf of built content ends.
   const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
     const uint64_t mark = leaf_mark(cursor.key());
     if (content.sparse && mark >= end) return false;
+    if (portion != nullptr && leaves.size() == portion->leaves) {
+      portion->next = content.sparse ? mark : behind;
+      return false;
+    }
+    behind = mark;
     auto leaf = cursor.record();
     if (!leaf) return leaf.error();
     leaves.push_back(std::move(*leaf));
@@ -411,7 +419,8 @@ Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& sto
   };
   // The leaf of the first byte is the grid's, or the first that ends behind it.
   const uint64_t first = content.sparse ? offset / kGridBytes * kGridBytes : offset + 1;
-  const uint64_t most = content.sparse ? length / kGridBytes + 2 : content.leaves;
+  uint64_t most = content.sparse ? length / kGridBytes + 2 : content.leaves;
+  if (portion != nullptr) most = std::min<uint64_t>(most, portion->leaves);
   auto done = co_await see_leaves(store, place, content.id, first, most, see, deadline);
   if (!done) co_return done.error();
   if (auto same = co_await check_head(store, head); !same) co_return same.error();
@@ -420,10 +429,12 @@ Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& sto
 
 Task<store::Result<Pieces>> load(store::Store& store, const Place& place, const Content& content,
                                  uint64_t offset, uint64_t length, const store::Guard& head,
-                                 Deadline deadline) {
+                                 Deadline deadline, Portion* portion) {
   Pieces pieces;
+  if (portion != nullptr) portion->next = offset + length;
   if (content.id == 0 || length == 0) co_return pieces;
-  auto leaves = co_await find_leaves(store, place, content, offset, length, head, deadline);
+  auto leaves =
+      co_await find_leaves(store, place, content, offset, length, head, deadline, portion);
   if (!leaves) co_return leaves.error();
   for (const auto& leaf : *leaves) {
     auto decoded = decode_pieces(*leaf);

@@ -37,11 +37,12 @@ inline bool is_expected(const store::RecordPtr& found, const store::Guard& head)
   return found == head.expected || *found == *head.expected;
 }
 
-// The leaves that hold bytes of [offset, offset + length), in order; kConflict unless the head is
-// as expected.
+// The leaves that hold bytes of [offset, offset + length), in order, or a portion of them;
+// kConflict unless the head is as expected.
 Task<store::Result<std::vector<store::RecordPtr>>> find_leaves(store::Store& store, Place place,
                                                                Content content, uint64_t offset,
                                                                uint64_t length, store::Guard head,
-                                                               Deadline deadline);
+                                                               Deadline deadline,
+                                                               Portion* portion = nullptr);
 
 }  // namespace kyanite::content

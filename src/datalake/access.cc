@@ -27,9 +27,10 @@ namespace {
 
 bool sas_allows(const Caller& caller, const AccessOrder& order,
                 const posix::AccessControl& control) {
-  // Among the letters of an account SAS only `p` means that much, which authorize() has seen.
-  if (!caller.is_sas() || caller.kind == Caller::Kind::kAccountSas) return true;
+  if (!caller.is_sas()) return true;
   const auto& letters = caller.permissions;
+  // Among the letters of an account SAS only this one means that much.
+  if (caller.kind == Caller::Kind::kAccountSas) return letters.has('p');
   posix::Identity identity = auth::identity_of(caller);
   const bool as_owner = letters.has('e') && posix::is_owner(identity, control);
   if (order.owner && !letters.has('o')) return false;

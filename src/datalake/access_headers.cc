@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/bytes.h"
+#include "wire/xml.h"
+
 namespace kyanite::datalake {
 
 using wire::Code;
@@ -17,7 +20,9 @@ wire::Result<AccessOrder> decode_access(const service::Call& call) {
   for (const auto& [header, value] : ids) {
     const auto text = headers.find(header);
     if (!text || text->empty()) continue;
-    if (text->size() > posix::kMaxIdBytes) return wire::invalid_header(header, *text);
+    // Listings carry it, as XML and as JSON.
+    if (text->size() > posix::kMaxIdBytes || !is_valid_utf8(*text) || !wire::xml_can_hold(*text))
+      return wire::invalid_header(header, *text);
     value->emplace(*text);
   }
   if (const auto text = headers.find("x-ms-permissions"); text && !text->empty()) {

@@ -11,63 +11,13 @@
 #include "blob/operations.h"
 #include "datalake/listing.h"
 #include "datalake/operations.h"
-#include "datalake/test_support.h"
+#include "datalake/test_access.h"
 
 namespace kyanite::datalake {
 namespace {
 
-using auth::Caller;
-using auth::Role;
 using auth::posix::Act;
 using Request = TestLake::Request;
-
-constexpr const char* kRefused = "403 AuthorizationPermissionMismatch";
-
-Caller bearer(std::string object_id, Role role = Role::kNone,
-              std::vector<std::string> groups = {}) {
-  Caller caller;
-  caller.kind = Caller::Kind::kBearer;
-  caller.object_id = std::move(object_id);
-  caller.role = role;
-  caller.groups = std::move(groups);
-  return caller;
-}
-
-Caller delegated(std::string object_id, std::string_view letters, Role role, bool names_user) {
-  Caller caller = bearer(std::move(object_id), role);
-  caller.kind = Caller::Kind::kUserDelegationSas;
-  caller.permissions = letters;
-  caller.scope = auth::Scope::kContainer;
-  caller.container = "lake";
-  caller.names_user = names_user;
-  return caller;
-}
-
-class Lake : public TestLake {
- public:
-  Answer as(const Caller& caller, Request request) {
-    request.caller = caller;
-    return send(std::move(request));
-  }
-  void make(const std::string& directory) {
-    ASSERT_EQ(send(make_directory(directory)).outcome(), "201");
-  }
-  void write(const std::string& file) { ASSERT_EQ(send(put(file, "content")).outcome(), "201"); }
-  // Gives the named user these bits, and nobody else any but the owner.
-  void grant(const std::string& path, const std::string& bits, const std::string& who = "ann") {
-    set(path, {{"x-ms-acl", "user::rwx,group::---,other::---,user:" + who + ":" + bits}});
-  }
-  void set(const std::string& path, Headers headers) {
-    ASSERT_EQ(send({"PATCH", path, "action=setAccessControl", std::move(headers)}).outcome(), "200")
-        << path;
-  }
-  std::string acl(const std::string& path) {
-    return send({"HEAD", path, "action=getAccessControl"}).header("x-ms-acl");
-  }
-  std::string owner_of(const std::string& path) {
-    return send({"HEAD", path, "action=getAccessControl"}).header("x-ms-owner");
-  }
-};
 
 // One request for each operation that access control decides, on lake/d/f unless it is of the root
 // or of what is not there yet.
@@ -362,6 +312,35 @@ TEST(Admission, SnapshotsAreAsTheirFileIs) {
   EXPECT_EQ(lake.as(bearer("ann"), read).outcome(), kRefused);
   lake.grant("lake/f", "r--");
   EXPECT_EQ(lake.as(bearer("ann"), read).outcome(), "200");
+}
+
+// A file in the place of another is not a way to what was kept of that one.
+TEST(Admission, SnapshotsOfTheFileBeforeStayWithItsOwner) {
+  Lake lake;
+  lake.write("lake/f");
+  lake.grant("lake/f", "r--", "bob");
+  lake.set("lake/", {{"x-ms-permissions", "0777"}});
+  const auto snapshot = lake.send({"PUT", "lake/f", "comp=snapshot"}).header("x-ms-snapshot");
+  ASSERT_EQ(lake.as(bearer("ann"), TestLake::make_file("lake/f")).outcome(), "201");
+  ASSERT_EQ(lake.owner_of("lake/f"), "ann");
+  const Request read{"GET", "lake/f", "snapshot=" + snapshot};
+  const Request tier{
+      "PUT", "lake/f", "comp=tier&snapshot=" + snapshot, {{"x-ms-access-tier", "Cool"}}};
+  EXPECT_EQ(lake.as(bearer("ann"), {"GET", "lake/f"}).outcome(), "200");
+  EXPECT_EQ(lake.as(bearer("ann"), read).outcome(), kRefused);
+  EXPECT_EQ(lake.as(bearer("ann"), tier).outcome(), kRefused);
+  const std::string source = "http://127.0.0.1:10000/account/lake/f?snapshot=" + snapshot;
+  EXPECT_EQ(lake.as(bearer("ann"), {"PUT", "lake/copy", "", {{"x-ms-copy-source", source}}}).status,
+            403);
+  EXPECT_EQ(lake.as(bearer("bob"), read).body, "content");
+  EXPECT_EQ(lake.as(bearer("bob"), {"GET", "lake/f"}).outcome(), kRefused);
+  // A blob that is put there is the same file with another content.
+  const auto second = lake.send({"PUT", "lake/f", "comp=snapshot"}).header("x-ms-snapshot");
+  ASSERT_EQ(lake.send(TestLake::put("lake/f", "other")).outcome(), "201");
+  EXPECT_EQ(lake.as(bearer("ann"), {"GET", "lake/f", "snapshot=" + second}).outcome(), "200");
+  EXPECT_EQ(
+      lake.as(bearer("ann"), {"GET", "lake/f", "snapshot=2020-01-01T00:00:00.0000000Z"}).outcome(),
+      "404 BlobNotFound");
 }
 
 TEST(Admission, BlocksThatWaitTakeWhatMakingTheBlobTakes) {
@@ -690,98 +669,6 @@ TEST(Inheritance, OwnersGroupsListsAndMasks) {
             list +
                 ",default:user::rwx,default:user:ann:rw-,default:group::r-x,default:mask::rwx,"
                 "default:other::rwx");
-}
-
-// How far a SAS for a directory reaches, in both APIs.
-TEST(Scopes, OfDirectories) {
-  Caller sas = delegated("key", "racwdlmeop", Role::kOwner, false);
-  sas.kind = Caller::Kind::kServiceSas;
-  sas.scope = auth::Scope::kDirectory;
-  sas.directory = "d";
-  constexpr const char* kBeyond = "403 AuthorizationFailure";
-  const struct {
-    Request request;
-    const char* outcome;
-  } cases[] = {
-      {{"GET", "lake/d/f"}, "200"},
-      {{"GET", "lake/de"}, kBeyond},
-      {{"GET", "lake/e/f"}, kBeyond},
-      {{"HEAD", "lake/d", "action=getAccessControl"}, "200"},
-      {{"HEAD", "lake/", "action=getAccessControl"}, kBeyond},
-      {{"GET", "lake", "resource=filesystem&recursive=true&directory=d"}, "200"},
-      {{"GET", "lake", "resource=filesystem&recursive=true&directory=/d/"}, "200"},
-      {{"GET", "lake", "resource=filesystem&recursive=true&directory=de"}, kBeyond},
-      {{"GET", "lake", "resource=filesystem&recursive=true&directory=e"}, kBeyond},
-      {{"GET", "lake", "resource=filesystem&recursive=true"}, kBeyond},
-      // A prefix means nothing to Data Lake.
-      {{"GET", "lake", "resource=filesystem&recursive=true&prefix=d/"}, kBeyond},
-      {{"GET", "lake", "restype=container&comp=list&prefix=d/"}, "200"},
-      {{"GET", "lake", "restype=container&comp=list&prefix=d"}, kBeyond},
-      {{"GET", "lake", "restype=container&comp=list&prefix=e/"}, kBeyond},
-      // Nor does a directory mean anything to the Blob API.
-      {{"GET", "lake", "restype=container&comp=list&directory=d"}, kBeyond},
-      {TestLake::rename("lake/d/f", "lake/d/g"), "201"},
-      {TestLake::rename("lake/d/f", "lake/e/g"), kBeyond},
-      {TestLake::rename("lake/e/f", "lake/d/g"), kBeyond},
-      {TestLake::rename("other/d/f", "lake/d/g"), kBeyond},
-      {TestLake::remove("lake/d"), "200"},
-      {TestLake::remove("lake/e"), kBeyond},
-      {{"PATCH",
-        "lake/d",
-        "action=setAccessControlRecursive&mode=modify",
-        {{"x-ms-acl", "mask::rwx"}}},
-       "200"},
-      {{"PATCH",
-        "lake/e",
-        "action=setAccessControlRecursive&mode=modify",
-        {{"x-ms-acl", "mask::rwx"}}},
-       kBeyond},
-      {{"PATCH",
-        "lake/",
-        "action=setAccessControlRecursive&mode=modify",
-        {{"x-ms-acl", "mask::rwx"}}},
-       kBeyond},
-  };
-  for (const auto& given : cases) {
-    Lake lake;
-    ASSERT_EQ(lake.send({"PUT", "other", "restype=container"}).status, 201);
-    for (const char* file : {"lake/d/f", "lake/e/f", "lake/de", "other/d/f"}) lake.write(file);
-    EXPECT_EQ(lake.as(sas, given.request).outcome(), given.outcome)
-        << given.request.method << " " << given.request.path << "?" << given.request.query;
-  }
-}
-
-TEST(Scopes, OfOnePathAndOfLetters) {
-  const auto sas = [](const char* letters, auth::Scope scope) {
-    Caller caller = delegated("key", letters, Role::kOwner, false);
-    caller.kind = Caller::Kind::kServiceSas;
-    caller.scope = scope;
-    return caller;
-  };
-  const auto answer = [](const Caller& caller, const Request& request) {
-    Lake lake;
-    lake.write("lake/d/f");
-    return lake.as(caller, request).outcome();
-  };
-  constexpr auto kOne = auth::Scope::kObject;
-  constexpr auto kAll = auth::Scope::kContainer;
-  const Request move = TestLake::rename("lake/d/f", "lake/g");
-  const Request recursive{"PATCH",
-                          "lake/d",
-                          "action=setAccessControlRecursive&mode=modify",
-                          {{"x-ms-acl", "mask::rwx"}}};
-  constexpr const char* kBeyond = "403 AuthorizationFailure";
-  EXPECT_EQ(answer(sas("racwdlmeop", kOne), recursive), kBeyond);
-  EXPECT_EQ(answer(sas("racwdlmeop", kOne), TestLake::remove("lake/d")), kBeyond);
-  EXPECT_EQ(answer(sas("racwdlmeop", kOne), move), kBeyond);
-  EXPECT_EQ(answer(sas("racwdlmeop", kAll), move), "201");
-  EXPECT_EQ(answer(sas("m", kAll), move), "201");
-  EXPECT_EQ(answer(sas("wd", kAll), move), "201");
-  EXPECT_EQ(answer(sas("cd", kAll), move), kRefused);
-  EXPECT_EQ(answer(sas("w", kAll), move), kRefused);
-  EXPECT_EQ(answer(sas("e", kAll), {"HEAD", "lake/d/f", "action=getStatus"}), "200");
-  EXPECT_EQ(answer(sas("e", kAll), {"HEAD", "lake/d/f", "", {{"Accept", "application/json"}}}),
-            kRefused);
 }
 
 }  // namespace

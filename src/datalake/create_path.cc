@@ -17,6 +17,7 @@ using blob::Blob;
 using blob::Change;
 using service::Call;
 using wire::Code;
+namespace posix = auth::posix;
 
 namespace {
 
@@ -77,7 +78,8 @@ wire::Result<Creation> decode_creation(const Call& call) {
   if (!lease) return lease.error();
   creation.lease = std::move(*lease);
   creation.encryption_context = call.headers().get("x-ms-encryption-context");
-  if (creation.encryption_context.size() > kMaxContextBytes)
+  if (creation.encryption_context.size() > kMaxContextBytes ||
+      !is_valid_utf8(creation.encryption_context))
     return wire::invalid_header("x-ms-encryption-context", creation.encryption_context);
   auto transaction = decode_transaction(call);
   if (!transaction) return transaction.error();
@@ -93,7 +95,22 @@ wire::Result<Creation> decode_creation(const Call& call) {
 void mark_folder(Blob& blob) { blob.metadata.emplace_back(blob::kFolderMark, "true"); }
 
 // A directory that is made again keeps what lies in it, and with it who may do what, unless the
-// request says otherwise.
+// request says otherwise. That takes what Set Access Control takes.
+wire::Result<void> set_access_again(const Call& call, AccessOrder order, const Blob& before,
+                                    Blob& blob) {
+  blob.node = before.node;
+  blob.node_id = before.node_id;
+  blob.node->deleting = false;
+  if (!order.any()) return {};
+  if (auto may = may_set(call, order, before); !may) return may.error();
+  if (order.permissions) {
+    // Less the umask, as if it came to be now.
+    const auto fresh = posix::born({}, {true, posix::kSuperuser, order.permissions, order.umask});
+    order.permissions = {fresh.access.user, fresh.access.group, fresh.access.other, fresh.sticky};
+  }
+  return apply_access(order, true, blob.node->access);
+}
+
 wire::Result<void> give_access(const Call& call, const Creation& creation, const Change& change,
                                const std::optional<Blob>& before, Blob& blob) {
   const blob::Way* way = change.place.way();
@@ -105,15 +122,11 @@ wire::Result<void> give_access(const Call& call, const Creation& creation, const
     if (creation.directory) mark_folder(blob);
     return {};
   }
-  if (before && before->is_directory()) {
-    blob.node = before->node;
-    blob.node_id = before->node_id;
-    blob.node->deleting = false;
-    if (!creation.access.any()) return {};
-    if (auto may = may_give(call, creation.access, *before); !may) return may.error();
-  }
+  if (before && before->is_directory())
+    return set_access_again(call, creation.access, *before, blob);
   blob::give_node(call, *way, creation.directory, change.place.id(), blob,
                   creation.access.permissions, creation.access.umask);
+  if (before) blob.node->moves = before->node->moves + 1;
   AccessOrder rest = creation.access;
   rest.permissions.reset();
   if (rest.any()) {
@@ -153,7 +166,6 @@ Outcome create_path(Call& call) {
   blob::Rules rules = blob::kCreates;
   rules.takes_directories = true;
   rules.needs_online = false;
-  rules.keep = blob::Keep::kNothing;
   auto checks = blob::decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "blob/admission.h"
 #include "blob/deleted_paths.h"
+#include "blob/deletion.h"
 #include "datalake/drafts.h"
 #include "datalake/handlers.h"
 #include "datalake/tree_removal.h"
@@ -20,12 +21,7 @@ namespace {
 Task<wire::Result<void>> take_directory(Call& call, blob::Change& change, const TreeCheck& tree) {
   const auto recursive = decode_flag(call, "recursive");
   if (!recursive) co_return recursive.error();
-  if (*recursive) {
-    // Another one came to its place meanwhile.
-    if (blob::asks_paths(call) && change.blob->node_id != tree.directory)
-      co_return blob::not_admitted();
-    co_return wire::Result<void>();
-  }
+  if (*recursive) co_return check_taken(call, tree, *change.blob);
   co_return co_await blob::require_empty(call, blob::seen_directory(change));
 }
 
@@ -44,6 +40,10 @@ Outcome delete_path(Call& call) {
     more.header("x-ms-continuation", tree->next);
     co_return more;
   }
+  auto properties = co_await account::load_properties(call);
+  if (!properties) co_return properties.error();
+  const account::RetentionPolicy retention = (*properties)->delete_retention;
+  bool keeps_version = false;
   auto edit = [&](blob::Change& change) -> Task<wire::Result<void>> {
     if (change.place.way() != nullptr && change.place.way()->to_root())
       co_return wire::Error(Code::kInvalidUri);
@@ -51,19 +51,25 @@ Outcome delete_path(Call& call) {
       if (auto taken = co_await take_directory(call, change, *tree); !taken)
         co_return taken.error();
     }
-    if (change.place.way() == nullptr) {
-      auto formers = co_await blob::take_formers(call, change);
-      if (!formers) co_return formers.error();
+    // Held blobs stay where they are, even where a version would keep their state.
+    if (auto allowed = blob::check_deletable(call, *change.blob); !allowed)
+      co_return allowed.error();
+    keeps_version = call.settings().blob_versioning && !change.place.is_apart();
+    // Where there are directories, snapshots stay or go with their file.
+    if (!change.place.is_apart()) {
+      auto heads = co_await blob::list_snapshots(call, change.place);
+      if (!heads) co_return heads.error();
+      auto taken = co_await blob::delete_heads(call, change.place, std::move(*heads), retention,
+                                               change.commit);
+      if (!taken) co_return taken.error();
     }
     change.blob.reset();
     co_return wire::Result<void>();
   };
   auto deleted = co_await blob::change_blob(call, *checks, edit);
   if (!deleted) co_return deleted.error();
-  auto properties = co_await account::load_properties(call);
-  if (!properties) co_return properties.error();
   http::Reply reply(200);
-  blob::encode_deletion(reply, !(*properties)->delete_retention.enabled, deleted->deleted);
+  blob::encode_deletion(reply, !retention.enabled && !keeps_version, deleted->deleted);
   co_return reply;
 }
 

@@ -34,6 +34,7 @@ struct PathListing {
   std::string directory;  // "", or with a slash at its end
   store::SpaceId space = 0;
   uint64_t root = 0;  // the id of the root, where there are directories
+  std::optional<blob::ListingAsker> asker;
   // How heads are read. Without directories some are marked by metadata.
   blob::Listing heads;
 
@@ -47,6 +48,7 @@ struct PathListing {
 struct Reached {
   std::string next;  // Relative to the directory; "" at the beginning, and when nothing follows.
   uint64_t count = 0;
+  bool any = false;  // Something was seen, on this page or on those before it.
   bool ended = false;
   std::optional<wire::Error> refusal;
 };
@@ -189,15 +191,14 @@ class EntryWriter {
 // One part of a page.
 class Lister {
  public:
-  Lister(const Call& call, const PathListing& listing, const store::View& view, std::string& out,
-         const Reached& from)
-      : call_(call),
-        listing_(listing),
+  Lister(const PathListing& listing, const store::View& view, std::string& out, const Reached& from)
+      : listing_(listing),
         view_(view),
         reader_(listing.heads),
         entries_(out, listing),
         from_(from) {
     reached_.count = from.count;
+    reached_.any = from.any;
   }
 
   store::Result<Reached> write() {
@@ -223,7 +224,16 @@ class Lister {
     return is_shown(listing_.heads, head_);
   }
 
+  // The directory it is at.
+  bool may_enter() const { return !listing_.asker || blob::may_list(*listing_.asker, head_.blob); }
+
   store::Result<void> write_tree() {
+    if (listing_.asker) {
+      const auto may =
+          blob::may_list(view_, listing_.space, *listing_.asker, listing_.directory_name());
+      if (!may) return may.error();
+      if (!*may) return refuse(blob::not_admitted());
+    }
     auto directory =
         blob::find_directory(view_, listing_.space, listing_.root, listing_.directory_name());
     if (!directory) return directory.error();
@@ -232,8 +242,8 @@ class Lister {
     auto started = blob::start_at(walk, from_.next, [&]() -> store::Result<uint64_t> {
       if (auto shown = read(walk.value()); !shown) return shown.error();
       if (!head_.blob.is_directory()) return uint64_t{0};
-      if (auto may = blob::admit_listing(call_, head_.blob); !may) {
-        if (auto refused = refuse(may.error()); !refused) return refused.error();
+      if (!may_enter()) {
+        if (auto refused = refuse(blob::not_admitted()); !refused) return refused.error();
         return uint64_t{0};
       }
       return head_.blob.node_id;
@@ -253,7 +263,7 @@ class Lister {
         ++reached_.count;
       }
       if (is_directory && listing_.recursive) {
-        if (auto may = blob::admit_listing(call_, head_.blob); !may) return refuse(may.error());
+        if (!may_enter()) return refuse(blob::not_admitted());
         walk.enter(head_.blob.node_id);
       } else {
         walk.next();
@@ -295,23 +305,22 @@ class Lister {
     range.start_at(first_bytes(listing_.directory + from_.next));
     const auto cursor = view_.scan(range);
     std::string name;
-    bool any = from_.count > 0 || !from_.next.empty();
-    while (cursor->valid()) {
-      if (any && view_.enough()) {
-        store::split_key(cursor->key(), name);
+    // Here it is always at the first head of a name, so that it can go on there.
+    for (bool moved = false; cursor->valid(); moved = true) {
+      const bool is_former = !store::split_key(cursor->key(), name).empty();
+      if (moved && view_.enough()) {
         stop_at(name, false);
         return {};
       }
-      const bool is_former = !store::split_key(cursor->key(), name).empty();
       auto shown = is_former ? store::Result<bool>(false) : read(cursor->value());
       if (!shown) return shown.error();
-      const size_t slash =
-          listing_.recursive ? std::string::npos : name.find('/', listing_.directory.size());
       if (!*shown) {
-        cursor->next();
+        pass(*cursor, name);
         continue;
       }
-      any = true;
+      reached_.any = true;
+      const size_t slash =
+          listing_.recursive ? std::string::npos : name.find('/', listing_.directory.size());
       auto written = slash == std::string::npos ? write_name(name) : fold(name.substr(0, slash));
       if (!written) return written.error();
       if (!*written) {
@@ -319,17 +328,23 @@ class Lister {
         return {};
       }
       if (slash == std::string::npos) {
-        cursor->next();
+        pass(*cursor, name);
       } else {
         cursor->seek(store::after_prefix(first_bytes(name.substr(0, slash + 1))));
       }
     }
     reached_.ended = true;
     if (auto status = cursor->status(); !status) return status;
-    if (any || listing_.directory.empty()) return {};
+    if (reached_.any || listing_.directory.empty()) return {};
     auto marked = is_there(listing_.directory_name());
     if (!marked) return marked.error();
     return *marked ? store::Result<void>() : refuse(Code::kPathNotFound);
+  }
+  // To the next name. Most have no former states that would have to be jumped over.
+  void pass(store::View::Cursor& cursor, const std::string& name) {
+    cursor.next();
+    if (!cursor.valid() || store::split_key(cursor.key(), next_name_).empty()) return;
+    if (next_name_ == name) cursor.seek(store::after_partition(listing_.space, blob::kHeads, name));
   }
   // False: the page is full.
   store::Result<bool> write_name(std::string_view name) {
@@ -364,7 +379,6 @@ class Lister {
     return store::partition_prefix_bytes(listing_.space, blob::kHeads, name);
   }
 
-  const Call& call_;
   const PathListing& listing_;
   const store::View& view_;
   blob::HeadReader reader_;
@@ -372,6 +386,7 @@ class Lister {
   const Reached& from_;
   Reached reached_;
   ListedHead head_;
+  std::string next_name_;
 };
 
 }  // namespace
@@ -386,12 +401,12 @@ Outcome list_paths(Call& call) {
   listing->root = (*container)->space;
   listing->heads.hierarchical = hierarchical;
   listing->heads.shows.metadata = !hierarchical;
-  auto admitted = co_await blob::admit_listing(call, **container, listing->directory_name());
-  if (!admitted) co_return admitted.error();
+  listing->asker = blob::listing_asker(call, **container);
 
   std::string body = R"({"paths":[)";
   Reached reached;
   reached.next = listing->page.start;
+  reached.any = !reached.next.empty();
   const auto snapshot = call.store().snapshot();
   while (!reached.ended) {
     // A page that takes too long ends early, as pages may.
@@ -403,7 +418,7 @@ Outcome list_paths(Call& call) {
     Reached now;
     const store::Look look = [&](const store::View& view) -> store::Result<void> {
       body.resize(mark);  // A look may run twice.
-      auto written = Lister(call, *listing, view, body, reached).write();
+      auto written = Lister(*listing, view, body, reached).write();
       if (!written) return written.error();
       now = std::move(*written);
       return {};

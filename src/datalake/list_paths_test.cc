@@ -1,7 +1,9 @@
 // Listings of paths while others change them, and paths that are kept when they are deleted.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "blob/overdue_blobs.h"
@@ -126,6 +128,88 @@ TEST(ListPaths, WithoutDirectoriesNamesAreFolded) {
   const auto answer = lake.send({"GET", "flat", "resource=filesystem&recursive=false"});
   EXPECT_EQ(all_between(answer.body, "\"isDirectory\":\"", "\""), "true true ");
   EXPECT_EQ(answer.body.find("owner"), std::string::npos);
+}
+
+// A store for whose looks others always wait: each ends as soon as it may.
+class HastyStore final : public store::MemoryStore {
+ public:
+  std::unique_ptr<store::Snapshot> snapshot() override {
+    return std::make_unique<Hasty>(store::MemoryStore::snapshot(), looks);
+  }
+  size_t looks = 0;
+
+ private:
+  class HastyView final : public store::View {
+   public:
+    explicit HastyView(const store::View& view) : view_(view) {}
+    store::Result<store::RecordPtr> get(const store::Key& key) const override {
+      return view_.get(key);
+    }
+    std::unique_ptr<Cursor> scan(const store::Range& range) const override {
+      return view_.scan(range);
+    }
+    bool enough() const override { return true; }
+
+   private:
+    const store::View& view_;
+  };
+  class Hasty final : public store::Snapshot {
+   public:
+    Hasty(std::unique_ptr<store::Snapshot> all, size_t& looks)
+        : all_(std::move(all)), looks_(looks) {}
+    Task<store::Result<void>> look(store::Look look) override { return scan(std::move(look)); }
+    Task<store::Result<void>> scan(store::Look look) override {
+      ++looks_;
+      const store::Look hasty = [look = std::move(look)](const store::View& view) {
+        return look(HastyView(view));
+      };
+      co_return co_await all_->scan(hasty);
+    }
+
+   private:
+    const std::unique_ptr<store::Snapshot> all_;
+    size_t& looks_;
+  };
+};
+
+TEST(ListPaths, WithoutDirectoriesFormerStatesAreJumpedOver) {
+  constexpr size_t kSnapshots = 2000;
+  HastyStore store;
+  TestLake lake(store);
+  service::AccountSettings settings;
+  settings.blob_versioning = true;
+  lake.around.context.settings = service::SettingsTable(settings);
+  ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+  for (const char* name : {"a", "b/1", "b/2", "c", "d", "e/1"})
+    ASSERT_EQ(lake.send(TestLake::put("flat/" + std::string(name), "x")).outcome(), "201");
+  lake.around.context.settings = service::SettingsTable();
+  for (size_t i = 0; i < kSnapshots; ++i)
+    ASSERT_EQ(lake.send({"PUT", "flat/a", "comp=snapshot"}).status, 201);
+  lake.around.context.settings = service::SettingsTable(settings);
+  // Of these only versions are left.
+  for (const char* name : {"flat/c", "flat/d", "flat/e/1"})
+    ASSERT_EQ(lake.send({"DELETE", name}).status, 202);
+  const struct {
+    const char* query;
+    const char* names;
+    size_t most_looks;
+  } cases[] = {
+      {"recursive=true", "a b/1 b/2 ", 7},
+      {"recursive=false", "a b ", 6},
+      {"recursive=true&directory=b", "b/1 b/2 ", 3},
+      {"recursive=true&directory=e", "404 PathNotFound", 2},
+      {"recursive=true&maxResults=1", "a ", 3},
+  };
+  for (const auto& given : cases) {
+    store.looks = 0;
+    const auto answer =
+        lake.send({"GET", "flat", std::string("resource=filesystem&") + given.query});
+    EXPECT_EQ(
+        answer.status == 200 ? all_between(answer.body, "\"name\":\"", "\"") : answer.outcome(),
+        given.names)
+        << given.query;
+    EXPECT_LE(store.looks, given.most_looks) << given.query;
+  }
 }
 
 TEST(DeletedPaths, EachDeletionOfANameIsRestoredByItsId) {

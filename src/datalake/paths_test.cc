@@ -105,5 +105,24 @@ TEST(LakePaths, WhatComesInThePlaceOfAnExpiredFileIsAnother) {
   }
 }
 
+// What the service was recorded to say of encryption, which differs between the two kinds.
+TEST(LakePaths, SnapshotsAndBlocksThatWaitAreToldToBeEncrypted) {
+  TestLake lake;
+  lake.around.context.settings = service::SettingsTable();
+  ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+  for (const std::string container : {"lake", "flat"}) {
+    const char* const told = container == "lake" ? "true" : "false";
+    ASSERT_EQ(lake.send(TestLake::put(container + "/f", "x")).outcome(), "201");
+    ASSERT_EQ(lake.send({"PUT", container + "/b", "comp=block&blockid=AA==", {}, "x"}).outcome(),
+              "201");
+    const auto snapshot = lake.send({"PUT", container + "/f", "comp=snapshot"});
+    EXPECT_EQ(snapshot.header("x-ms-request-server-encrypted"), told);
+    const auto listed = lake.send(
+        {"GET", container, "restype=container&comp=list&prefix=b&include=uncommittedblobs"});
+    EXPECT_NE(listed.body.find(std::string("<ServerEncrypted>") + told), std::string::npos)
+        << listed.body;
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::datalake

@@ -33,8 +33,9 @@ store::Result<Portion> collect(const store::View& view, store::SpaceId space, ui
     return id;
   };
   if (auto started = blob::start_at(walk, first, enter); !started) return started.error();
-  while (walk.valid()) {
-    if (portion.heads.size() == most) {
+  // What is not seen counts as well, or a look had no end among many that have expired.
+  for (size_t walked = 0; walk.valid(); ++walked) {
+    if (walked == most) {
       portion.next = walk.path();
       break;
     }

@@ -26,7 +26,8 @@ struct Portion {
   std::string next;             // Where the next portion begins; "" when there is none.
 };
 
-// At most `most` heads from the path `first` on, which need not exist; all of one instant. `space`
+// At most `most` heads from the path `first` on, which need not exist; all of one instant. There
+// may be fewer, even none, although more follow. `space`
 // and `directory` say where the walk begins.
 Task<wire::Result<Portion>> load_portion(service::Call& call, store::SpaceId space,
                                          uint64_t directory, std::string_view first, size_t most);

@@ -1,20 +1,14 @@
 #include "datalake/properties.h"
 
 #include "base/bytes.h"
+#include "headers/identifier.h"
+#include "wire/xml.h"
 
 namespace kyanite::datalake {
 
 namespace {
 
 constexpr std::string_view kHeader = "x-ms-properties";
-
-bool is_name(std::string_view name) {
-  if (name.empty()) return false;
-  for (const char c : name) {
-    if (c <= ' ' || c > '~' || c == '=' || c == ',') return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -31,10 +25,16 @@ wire::Result<std::optional<headers::Metadata>> decode_properties(const service::
     if (pair.empty()) continue;
     const size_t equals = pair.find('=');
     const std::string_view name = trim(pair.substr(0, equals));
-    if (!is_name(name)) return wire::Error(wire::Code::kInvalidPropertyName);
+    if (name.empty()) return wire::Error(wire::Code::kInvalidPropertyName);
+    // To the Blob API it is metadata, so the same rules hold for it (headers/metadata.cc).
+    if (!headers::is_identifier(name)) {
+      return wire::Error(wire::Code::kInvalidPropertyName)
+          .saying("The property name contains invalid characters.");
+    }
     const auto value = equals == std::string_view::npos ? std::optional<std::string>()
                                                         : unbase64(trim(pair.substr(equals + 1)));
-    if (!value) return wire::invalid_header(kHeader, *text);
+    if (!value || !is_valid_utf8(*value) || !wire::xml_can_hold(*value))
+      return wire::invalid_header(kHeader, *text);
     bytes += name.size() + value->size();
     if (bytes > headers::kMaxMetadataBytes) return wire::Error(wire::Code::kMetadataTooLarge);
     for (const auto& [other, ignored] : metadata) {

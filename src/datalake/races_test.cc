@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,16 @@ struct Race {
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return answer;
   }
+  // What a request is answered while this container is deleted and what lay in it is cleared away.
+  std::string beside_clearing(uint64_t seed, const Request& request, const std::string& container) {
+    Answer answer;
+    std::vector<Task<void>> tasks;
+    tasks.push_back(fetch(request, answer));
+    tasks.push_back(delete_and_clear(container));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    return answer.outcome();
+  }
+  void clear() { RunLoop::run(clear_away()); }
   void send(const Request& request) {
     const auto outcome = lake.send(request).outcome();
     ASSERT_TRUE(outcome.starts_with("20")) << outcome;
@@ -50,6 +61,21 @@ struct Race {
   Task<void> fetch(Request request, Answer& answer) {
     TestLake::Apart apart(lake.around.context);
     answer = co_await lake.serve(apart.context, std::move(request));
+  }
+  Task<void> clear_away() {
+    const auto jobs = lake.service.make_jobs(lake.around.context);
+    for (const char* name : {"dead-containers", "dead-trees"}) {
+      for (const auto& job : jobs) {
+        if (job.name == name) co_await jobs::run_round(job, store, lake.around.clock);
+      }
+    }
+  }
+  Task<void> delete_and_clear(std::string container) {
+    Answer answer;
+    const Request remove{"DELETE", container, "restype=container"};
+    co_await fetch(remove, answer);
+    EXPECT_EQ(answer.outcome(), "202");
+    co_await clear_away();
   }
   Task<void> one_by_one(std::vector<Request> requests) {
     for (const Request& request : requests) {
@@ -252,6 +278,104 @@ TEST(LakeRaces, AFlushTakesEveryAppendThatWasAcknowledgedBefore) {
     seen.insert(outcomes[1]);
   }
   EXPECT_EQ(seen, (std::set<std::string>{"200", "400 InvalidFlushPosition"}));
+}
+
+// A container that is deleted while something is renamed out of it.
+TEST(LakeRaces, WhatLeavesAContainerThatIsClearedLeavesWhole) {
+  const std::string content(100'000, 'x');
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 10 * kSeeds; ++seed) {
+    Race race;
+    race.send({"PUT", "other", "restype=container"});
+    race.send(TestLake::put("other/f", content));
+    race.send(TestLake::put("other/d/g", content));
+    const bool directory = seed % 2 == 1;
+    const auto move =
+        directory ? TestLake::rename("other/d", "lake/d") : TestLake::rename("other/f", "lake/f");
+    const auto moved = race.beside_clearing(seed, move, "other");
+    seen.insert(moved);
+    if (moved == "201") {
+      const auto read = race.lake.send({"GET", directory ? "lake/d/g" : "lake/f"});
+      EXPECT_EQ(read.outcome(), "200") << "seed " << seed;
+      EXPECT_TRUE(read.body == content) << "seed " << seed;
+    }
+    race.clear();
+    EXPECT_EQ(race.lake.out_of_reach(), 0U) << "seed " << seed;
+  }
+  EXPECT_TRUE(seen.contains("201"));
+  EXPECT_TRUE(seen.contains("404 ContainerNotFound"));
+}
+
+// A store that lets others come in between, just before it is asked for the n-th record.
+class OpenedStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
+    if (left > 0 && --left == 0) co_await meanwhile();
+    co_return co_await store::MemoryStore::get(key);
+  }
+  int left = 0;
+  std::function<Task<void>()> meanwhile;
+};
+
+// What is listed is what was admitted, though another directory came to its place.
+TEST(LakeRaces, NothingIsListedThatMustNotBe) {
+  constexpr int kMostRecords = 12;
+  auth::Caller ann;
+  ann.kind = auth::Caller::Kind::kBearer;
+  ann.object_id = "ann";
+  ann.role = auth::Role::kNone;
+  Request paths{"GET", "lake", "resource=filesystem&recursive=true&directory=d/e"};
+  Request blobs{"GET", "lake", "restype=container&comp=list&prefix=d/e/"};
+  paths.caller = blobs.caller = ann;
+  for (const Request& list : {paths, blobs}) {
+    for (int left = 0; left < kMostRecords; ++left) {
+      OpenedStore store;
+      TestLake lake(store);
+      ASSERT_EQ(lake.send(TestLake::put("lake/d/e/open", "content")).outcome(), "201");
+      ASSERT_EQ(lake.send(TestLake::put("lake/closed/e/secret", "content")).outcome(), "201");
+      for (const char* path : {"lake/", "lake/d", "lake/d/e", "lake/closed/e"}) {
+        const TestLake::Headers all{{"x-ms-permissions", "0777"}};
+        ASSERT_EQ(lake.send({"PATCH", path, "action=setAccessControl", all}).outcome(), "200");
+      }
+      store.meanwhile = [&]() -> Task<void> {
+        TestLake::Apart apart(lake.around.context);
+        for (const auto& move :
+             {TestLake::rename("lake/d", "lake/x"), TestLake::rename("lake/closed", "lake/d")}) {
+          const auto answer = co_await lake.serve(apart.context, move);
+          EXPECT_EQ(answer.outcome(), "201");
+        }
+      };
+      store.left = left;
+      const auto listed = lake.send(list);
+      EXPECT_EQ(listed.body.find("secret"), std::string::npos) << "record " << left;
+      if (left == 0) {
+        EXPECT_NE(listed.body.find("open"), std::string::npos);
+      }
+      if (left == 1) {
+        EXPECT_EQ(listed.outcome(), "403 AuthorizationPermissionMismatch");
+      }
+    }
+  }
+}
+
+// A SAS for one path takes no directory along that came to the place of a file meanwhile.
+TEST(LakeRaces, ASasForOnePathTakesNoTree) {
+  auth::Caller one;
+  one.kind = auth::Caller::Kind::kServiceSas;
+  one.permissions = "d";
+  one.scope = auth::Scope::kObject;
+  one.container = "lake";
+  for (uint64_t seed = 0; seed < 20 * kSeeds; ++seed) {
+    Race race;
+    race.send(TestLake::put("lake/f", "content"));
+    race.send(TestLake::put("lake/d/1", "content"));
+    Request remove = TestLake::remove("lake/f");
+    remove.caller = one;
+    race.run(seed,
+             {remove, TestLake::rename("lake/f", "lake/g"), TestLake::rename("lake/d", "lake/f")});
+    const auto tree = race.lake.tree();
+    EXPECT_NE(tree.find("/1 "), std::string::npos) << "seed " << seed << " " << tree;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/blocks.h"
 
@@ -69,6 +70,8 @@ Task<wire::Result<Blob>> rename_flat(Call& call, const blob::Checks& checks, Cal
   Change coming(blob::Place(space, call.target.object), commit);
   if (auto begun = co_await blob::begin_change(call, checks, coming); !begun)
     co_return begun.error();
+  if (coming.blob && !auth::may_overwrite(call.caller))
+    co_return wire::Error(Code::kUnauthorizedBlobOverwrite);
   auto dropped = co_await blob::drop_blocks(call, coming.place, commit);
   if (!dropped) co_return dropped.error();
   Blob moved = *leaving.blob;

@@ -5,10 +5,12 @@
 // and leases of both ends are decided in the same step.
 #include <algorithm>
 
+#include "auth/authorize.h"
 #include "base/bytes.h"
 #include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/dead_trees.h"
+#include "blob/deletion.h"
 #include "datalake/handlers.h"
 #include "datalake/path_reply.h"
 #include "datalake/properties.h"
@@ -158,7 +160,7 @@ wire::Result<void> admit_ends(const Call& call, const Call& from, const End& sou
 }
 
 // A SAS takes more for the source than for the destination: to move it away (m), or to write and to
-// delete it. One for a single path does not reach another.
+// delete it. One that came for the destination reaches the source unless it is for a single path.
 wire::Result<void> check_source_caller(const Call& call, const Call& source, bool own_credentials) {
   const auth::Caller& caller = source.caller;
   if (!caller.is_sas()) return {};
@@ -169,6 +171,20 @@ wire::Result<void> check_source_caller(const Call& call, const Call& source, boo
   const bool reaches =
       caller.scope != auth::Scope::kObject && source.target.container == call.target.container;
   if (!reaches) return wire::Error(Code::kAuthorizationFailure);
+  return {};
+}
+
+bool is_of_one_path(const auth::Caller& caller) {
+  return caller.is_sas() && caller.scope == auth::Scope::kObject;
+}
+
+// What lies in a directory, be it moved or moved into, is beyond a SAS for one path.
+wire::Result<void> check_reach(const Call& call, const Call& from, const Order& order,
+                               const End& source) {
+  const bool moves_tree = source.blob->is_directory();
+  if (moves_tree && is_of_one_path(from.caller)) return wire::Error(Code::kAuthorizationFailure);
+  if (!is_of_one_path(call.caller)) return {};
+  if (moves_tree || call.target.object != order.to) return wire::Error(Code::kAuthorizationFailure);
   return {};
 }
 
@@ -204,26 +220,32 @@ Task<wire::Result<void>> clear_destination(Call& call, const End& source, const 
   }
   auto heads = co_await blob::list_snapshots(call, destination.place);
   if (!heads) co_return heads.error();
-  for (const auto& head : *heads)
-    commit.expect(blob::head_key(destination.place, head.row), head.record);
   heads->push_back({{}, destination.record, gone});
-  auto removed = co_await blob::remove_heads(call.store(), destination.place, *heads, commit);
-  if (!removed) co_return service::storage_error(removed.error());
-  co_return wire::Result<void>();
+  // What is overwritten is not kept where there are directories, only what is deleted.
+  const account::RetentionPolicy none;
+  co_return co_await blob::delete_heads(call, destination.place, std::move(*heads), none, commit);
 }
 
 // What is to be, of what was found at both ends.
 Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const End& source,
                               const End& destination, store::Commit& commit) {
+  if (auto reached = check_reach(call, from, order, source); !reached) co_return reached.error();
   if (auto admitted = admit_ends(call, from, source, destination); !admitted)
     co_return admitted.error();
   if (auto passed = blob::check_blob(from, order.source, source.blob); !passed)
     co_return passed.error();
-  if (auto passed = blob::check_blob(call, order.destination, destination.blob); !passed)
-    co_return passed.error();
+  // Blocks that wait at the destination are a blob that is replaced, as by all that makes one.
+  auto waiting = co_await blob::find_uncommitted(call, destination.place, commit);
+  if (!waiting) co_return waiting.error();
+  if (destination.blob) waiting->reset();
+  auto passed = *waiting ? blob::check_uncommitted(call, order.destination, **waiting)
+                         : blob::check_blob(call, order.destination, destination.blob);
+  if (!passed) co_return passed.error();
   if (auto apart = check_nesting(source, destination); !apart) co_return apart.error();
   const auto from_key = blob::head_key(source.place);
   const auto to_key = blob::head_key(destination.place);
+  if (destination.blob && from_key != to_key && !auth::may_overwrite(call.caller))
+    co_return wire::Error(Code::kUnauthorizedBlobOverwrite);
   Blob moved = *source.blob;
   if (order.properties) moved.metadata = *order.properties;
   moved.node->deleting = false;
@@ -238,10 +260,14 @@ Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const 
   } else {
     auto cleared = co_await clear_destination(call, source, destination, commit);
     if (!cleared) co_return cleared.error();
+    auto dropped = co_await blob::drop_blocks(call, destination.place, commit);
+    if (!dropped) co_return dropped.error();
     commit.remove(from_key);
   }
   // A lease is of a name: that of the source ends, that of the destination goes on.
-  moved.lease = destination.blob ? destination.blob->lease : headers::StoredLease();
+  moved.lease = destination.blob ? destination.blob->lease
+                : *waiting       ? (*waiting)->lease
+                                 : headers::StoredLease();
   commit.put(to_key, service::to_record(moved));
   co_return std::move(moved);
 }
@@ -287,6 +313,9 @@ Outcome rename_path(Call& call) {
   Call& source = source_call.call();
   if (auto resolved = transfer::resolve_source(source); !resolved) co_return resolved.error();
   source.operation = call.operation;
+  // What is renamed is the path itself, with its snapshots.
+  if (auto base = blob::require_base(call); !base) co_return base.error();
+  if (auto base = blob::require_base(source); !base) co_return base.error();
   if (source.target.account != call.target.account || source.target.object.empty())
     co_return wire::invalid_header(kSourceHeader, call.headers().get(kSourceHeader));
   const bool own_credentials = source.query.has("sig");

@@ -1,4 +1,4 @@
-// What a directory at the destination of a rename means.
+// What is at the destination of a rename, and what may be its source.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -52,6 +52,60 @@ TEST(RenamePath, IntoADirectoryUnlessTheModeIsLegacy) {
     EXPECT_EQ(lake.tree(), *given.tree == 0 ? before : given.tree) << what;
     EXPECT_EQ(lake.out_of_reach(), 0u) << what;
   }
+}
+
+// Blocks that were never committed are a blob that is replaced, and may be leased.
+TEST(RenamePath, OverBlocksThatWait) {
+  constexpr const char* kLease = "7a7bfe98-cb1b-cb87-a725-27bffba74613";
+  const struct {
+    bool leased;
+    const char* lease_id;
+    bool over_file;
+    const char* outcome;
+  } cases[] = {
+      {false, "", false, "201"},
+      {false, "", true, "201"},
+      {false, kLease, false, "412 LeaseNotPresentWithBlobOperation"},
+      {true, "", false, "412 LeaseIdMissing"},
+      {true, "00000000-cb1b-cb87-a725-27bffba74613", false, "412 LeaseIdMismatchWithBlobOperation"},
+      {true, kLease, false, "201"},
+  };
+  for (const auto& given : cases) {
+    TestLake lake;
+    ASSERT_EQ(lake.send(TestLake::put("lake/f", "content")).outcome(), "201");
+    if (given.over_file) {
+      ASSERT_EQ(lake.send(TestLake::put("lake/g", "other")).outcome(), "201");
+    }
+    ASSERT_EQ(lake.send({"PUT", "lake/g", "comp=block&blockid=AA==", {}, "x"}).outcome(), "201");
+    if (given.leased) {
+      const TestLake::Headers acquire{{"x-ms-lease-action", "acquire"},
+                                      {"x-ms-lease-duration", "-1"},
+                                      {"x-ms-proposed-lease-id", kLease}};
+      ASSERT_EQ(lake.send({"PUT", "lake/g", "comp=lease", acquire}).outcome(), "201");
+    }
+    Request move = TestLake::rename("lake/f", "lake/g");
+    if (*given.lease_id != 0) move.headers.emplace_back("x-ms-lease-id", given.lease_id);
+    EXPECT_EQ(lake.send(move).outcome(), given.outcome) << given.lease_id;
+    if (given.outcome != std::string("201")) continue;
+    const auto moved = lake.send({"GET", "lake/g"});
+    EXPECT_EQ(moved.body, "content");
+    EXPECT_EQ(moved.header("x-ms-lease-state"), given.leased ? "leased" : "available");
+    Request blocks{"GET", "lake/g", "comp=blocklist&blocklisttype=uncommitted"};
+    EXPECT_EQ(lake.send(blocks).body.find("<Name>"), std::string::npos);
+  }
+}
+
+TEST(RenamePath, OfAPathOnly) {
+  TestLake lake;
+  ASSERT_EQ(lake.send(TestLake::put("lake/f", "content")).outcome(), "201");
+  const auto snapshot = lake.send({"PUT", "lake/f", "comp=snapshot"}).header("x-ms-snapshot");
+  for (const std::string& former : {"?snapshot=" + snapshot, "?versionid=" + snapshot})
+    EXPECT_EQ(lake.send(TestLake::rename("lake/f" + former, "lake/g")).outcome(),
+              "400 InvalidQueryParameterValue");
+  Request to = TestLake::rename("lake/f", "lake/g");
+  to.query += "&snapshot=" + snapshot;
+  EXPECT_EQ(lake.send(to).outcome(), "400 InvalidQueryParameterValue");
+  EXPECT_EQ(lake.tree(), "f ");
 }
 
 }  // namespace

@@ -232,6 +232,7 @@ std::string encode_done(const Done& done) {
 Outcome set_access_control_recursive(Call& call) {
   auto order = decode_recursive_order(call);
   if (!order) co_return order.error();
+  if (auto base = blob::require_base(call); !base) co_return base.error();
   if (call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
     co_return wire::Error(Code::kAuthorizationFailure);
   Done done;

@@ -237,12 +237,39 @@ TEST(TreeRemoval, LargeTreesAreLookedThroughInSeveralRequests) {
                 .outcome(),
             kInvalid);
   EXPECT_EQ(remove("&paginated=true" + token, "bob").outcome(), kInvalid);
+  // Nor one of an account that was taken away since the request began.
+  lake.around.accounts.replace({});
+  EXPECT_EQ(remove("&paginated=true" + token, "ann").outcome(), kInvalid);
+  lake.around.accounts.replace({{"account", {auth::Key("key")}}});
   lake.around.clock.advance_seconds(3601);
   EXPECT_EQ(remove("&paginated=true" + token, "ann").outcome(), kInvalid);
   const auto again = remove("&paginated=true", "ann");
   ASSERT_EQ(again.outcome(), "202");
   EXPECT_EQ(remove("&paginated=true" + Tree::following(again), "ann").outcome(), "200");
   EXPECT_EQ(lake.send({"HEAD", "lake/many"}).outcome(), "404 BlobNotFound");
+}
+
+TEST(RecursiveAccess, OfPathsOnly) {
+  Tree lake;
+  const auto snapshot = lake.send({"PUT", "lake/d/c", "comp=snapshot"}).header("x-ms-snapshot");
+  for (const std::string& former : {"&snapshot=" + snapshot, "&versionid=" + snapshot})
+    EXPECT_EQ(lake.send(Tree::order("lake/d/c", "set", kEntries, former)).outcome(),
+              "400 InvalidQueryParameterValue");
+}
+
+// What has expired is passed by, however much of it there is.
+TEST(RecursiveAccess, GoesOnPastWhatHasExpired) {
+  constexpr int kExpired = 600;
+  Tree lake;
+  for (int i = 0; i < kExpired; ++i) {
+    Request file = TestLake::make_file("lake/d/b/x" + std::to_string(i));
+    file.headers = {{"x-ms-expiry-option", "RelativeToNow"}, {"x-ms-expiry-time", "1000"}};
+    ASSERT_EQ(lake.send(file).outcome(), "201");
+  }
+  lake.around.clock.advance_seconds(2);
+  const auto set = lake.send(Tree::order("lake/d", "modify", kEntries));
+  EXPECT_EQ(set.body, Tree::counts(3, 4));
+  EXPECT_EQ(set.header("x-ms-continuation"), "");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ Outcome set_path_properties(service::Call& call) {
   if (!http) co_return http.error();
   blob::Rules rules = blob::kChanges;
   rules.takes_directories = true;
+  rules.keep = blob::Keep::kVersion;
   auto checks = blob::decode_checks(call, rules);
   if (!checks) co_return checks.error();
   auto edit = [&](blob::Change& change) -> wire::Result<void> {
@@ -19,7 +20,7 @@ Outcome set_path_properties(service::Call& call) {
     blob.metadata = properties->value_or(headers::Metadata());
     blob.http = *http;
     if (blob.http.content_type.empty()) blob.http.content_type = "application/octet-stream";
-    blob::touch(call, blob);
+    blob::touch_new_version(call, blob);
     return {};
   };
   auto changed = co_await blob::change_blob(call, *checks, edit);

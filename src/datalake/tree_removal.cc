@@ -63,22 +63,42 @@ wire::Result<std::string> read_token(const Call& call, uint64_t directory) {
   return std::string(said.substr(sizeof(uint64_t)));
 }
 
-bool may_take(const posix::Identity& identity, const Portion& portion, const Blob& top) {
+// Who is held to the sticky bit, and whether to access control besides.
+struct Asker {
+  posix::Identity identity;
+  bool asks_paths = false;
+};
+
+bool may_take(const Asker& asker, const Portion& portion, const Blob& top) {
   Trail<const Blob*> trail;
   for (const TreeHead& head : portion.above) trail.enter(head.path, &head.blob);
   for (const TreeHead& head : portion.heads) {
     trail.come_to(head.path);
     const Blob& directory = trail.empty() ? top : *trail.last();
     const auto& access = head.blob.node->access;
-    if (!posix::may_remove(identity, directory.node->access, access)) return false;
+    if (!posix::may_remove(asker.identity, directory.node->access, access)) return false;
     if (!head.blob.is_directory()) continue;
-    if (!posix::may_empty(identity, access)) return false;
+    if (asker.asks_paths && !posix::may_empty(asker.identity, access)) return false;
     trail.enter(head.path, &head.blob);
   }
   return true;
 }
 
+// Whom what lies in a tree can keep from deleting it.
+bool needs_look(const Call& call) {
+  return blob::asks_paths(call) || blob::is_held_to_sticky_bit(call.caller);
+}
+
 }  // namespace
+
+wire::Result<void> check_taken(const Call& call, const TreeCheck& check, const Blob& directory) {
+  // What lies in the directory is beyond a SAS for one path.
+  if (call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
+    return wire::Error(Code::kAuthorizationFailure);
+  // Another one came to its place meanwhile.
+  if (needs_look(call) && directory.node_id != check.directory) return blob::not_admitted();
+  return {};
+}
 
 Task<wire::Result<TreeCheck>> check_tree(Call& call) {
   TreeCheck check;
@@ -86,26 +106,23 @@ Task<wire::Result<TreeCheck>> check_tree(Call& call) {
   if (!recursive) co_return recursive.error();
   auto paginated = decode_flag(call, "paginated");
   if (!paginated) co_return paginated.error();
-  const bool one_path = call.caller.is_sas() && call.caller.scope == auth::Scope::kObject;
-  if (!*recursive || (!one_path && !blob::asks_paths(call))) co_return std::move(check);
+  if (!*recursive || !needs_look(call)) co_return std::move(check);
   auto found = co_await blob::find_blob(call);
   if (!found) co_return found.error();
   const Blob& top = *found->blob;
   if (!top.is_directory()) co_return std::move(check);
-  // What lies in the directory is beyond a SAS for one path.
-  if (one_path) co_return wire::Error(Code::kAuthorizationFailure);
   auto admitted = blob::admit(call, posix::Act::kDeleteTree, *found->place.way(), &top);
   if (!admitted) co_return admitted.error();
   check.directory = top.node_id;
   auto start = read_token(call, top.node_id);
   if (!start) co_return start.error();
-  const auto identity = auth::identity_of(call.caller);
+  const Asker asker{blob::held_identity(call.caller), blob::asks_paths(call)};
   const bool in_pages = *paginated && call.version >= wire::kPaginatedDeletes;
   for (size_t seen = 0;;) {
     auto portion =
         co_await load_portion(call, found->place.space(), top.node_id, *start, kLookedAtOnce);
     if (!portion) co_return portion.error();
-    if (!may_take(identity, *portion, top)) co_return blob::not_admitted();
+    if (!may_take(asker, *portion, top)) co_return blob::not_admitted();
     if (portion->next.empty()) co_return std::move(check);
     *start = std::move(portion->next);
     seen += portion->heads.size();

@@ -22,4 +22,8 @@ struct TreeCheck {
 // 403 where something must not be deleted.
 Task<wire::Result<TreeCheck>> check_tree(service::Call& call);
 
+// For the step that takes the directory away with everything in it, as it is found then.
+wire::Result<void> check_taken(const service::Call& call, const TreeCheck& check,
+                               const blob::Blob& directory);
+
 }  // namespace kyanite::datalake

