@@ -1,5 +1,6 @@
 #include "base/buffer.h"
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -50,10 +51,20 @@ Buffer Buffer::copy_of(std::string_view bytes) {
   return buffer;
 }
 
+Buffer Buffer::lent(char* pages, size_t bytes) {
+  CHECK(reinterpret_cast<uintptr_t>(pages) % kPageBytes == 0 && bytes % kPageBytes == 0);
+  Buffer buffer;
+  buffer.data_ = pages;
+  buffer.size_ = buffer.capacity_ = bytes;
+  buffer.lent_ = true;
+  return buffer;
+}
+
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      capacity_(std::exchange(other.capacity_, 0)) {}
+      capacity_(std::exchange(other.capacity_, 0)),
+      lent_(std::exchange(other.lent_, false)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   if (this != &other) {
@@ -61,6 +72,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
     capacity_ = std::exchange(other.capacity_, 0);
+    lent_ = std::exchange(other.lent_, false);
   }
   return *this;
 }
@@ -68,7 +80,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 Buffer::~Buffer() { release(); }
 
 void Buffer::release() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || lent_) return;
   if (capacity_ == kChunkBytes) {
     auto& list = free_list();
     MutexLock lock(list.mutex);

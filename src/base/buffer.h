@@ -22,6 +22,8 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(size_t capacity);
   static Buffer copy_of(std::string_view bytes);
+  // Whole pages that somebody else has, and keeps for as long as this lives. Nothing is copied.
+  static Buffer lent(char* pages, size_t bytes);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer();
@@ -42,6 +44,7 @@ class Buffer {
   char* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  bool lent_ = false;
 };
 
 }  // namespace kyanite

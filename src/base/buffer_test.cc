@@ -75,7 +75,27 @@ TEST(Buffer, FullSizeBlocksLiveApart) {
   }
 }
 
+TEST(Buffer, LentPagesAreTheirOwners) {
+  Buffer owner(2 * kPageBytes);
+  owner.resize(2 * kPageBytes);
+  owner.data()[kPageBytes] = 'x';
+  {
+    Buffer lent = Buffer::lent(owner.data() + kPageBytes, kPageBytes);
+    EXPECT_EQ(lent.view().data(), owner.view().data() + kPageBytes);
+    EXPECT_EQ(lent.size(), kPageBytes);
+    EXPECT_EQ(lent.room(), 0u);
+    Buffer moved = std::move(lent);
+    lent = Buffer::copy_of("own");  // NOLINT
+    moved = std::move(lent);
+    EXPECT_EQ(moved.view(), "own");
+  }
+  EXPECT_EQ(owner.data()[kPageBytes], 'x');
+}
+
 TEST(BufferDeathTest, NeverWritesPastItsEnd) {
+  Buffer owner(kPageBytes);
+  EXPECT_DEATH(Buffer::lent(owner.data() + 1, kPageBytes), "kPageBytes");
+  EXPECT_DEATH(Buffer::lent(owner.data(), 1), "kPageBytes");
   EXPECT_DEATH(Buffer(1).resize(kPageBytes + 1), "size <= capacity_");
   EXPECT_DEATH(Buffer().append("x"), "room");
 }

@@ -103,6 +103,7 @@ struct Server::State {
     if (options.threads <= 0) options.threads = usable_cpus();
     for (int i = 0; i < options.threads; ++i) {
       shards.push_back(std::make_unique<Shard>(options.timeouts));
+      visits.add(shards.back()->loop);
     }
     add_allowance(options.max_connections);
   }
@@ -126,6 +127,7 @@ struct Server::State {
   std::vector<Listening> listening;                    // Until start().
   std::vector<std::unique_ptr<Allowance>> allowances;  // The first is that of most listeners.
   std::vector<std::unique_ptr<Shard>> shards;
+  LoopVisits visits;
   std::vector<std::thread> threads;
   std::atomic<size_t> running{0};  // Coroutines that hold on to a loop: acceptors and connections.
   Mutex mutex;
@@ -341,6 +343,16 @@ Detached Server::State::begin_draining(Shard& shard) {
 Detached Server::State::cut_connections(Shard& shard) {
   co_await shard.loop.turn();
   for (Connection& connection : shard.connections) connection.cut();
+}
+
+LoopVisits& Server::visits() { return state_->visits; }
+
+Task<bool> Server::loops_turn(std::chrono::milliseconds longest) {
+  const auto here =
+      std::find_if(state_->shards.begin(), state_->shards.end(),
+                   [](const auto& shard) { return &shard->loop == Executor::current(); });
+  CHECK(here != state_->shards.end());
+  return state_->visits.all_turn((*here)->loop, longest);
 }
 
 void Server::drain_and_stop(std::chrono::milliseconds grace) {

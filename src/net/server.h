@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "http/message.h"
 #include "net/connection.h"
+#include "net/loop_visits.h"
 #include "net/options.h"
 #include "net/tls.h"
 
@@ -50,7 +51,7 @@ struct Metrics {
   uint64_t bytes_out = 0;
 };
 
-// Used from one thread, except metrics(), which any thread may call. Handlers, protocols and TLS
+// Used from one thread, except metrics(), visits() and loops_turn(). Handlers, protocols and TLS
 // contexts must outlive it.
 class Server {
  public:
@@ -79,7 +80,13 @@ class Server {
   // handler is never left behind: one that waits for something other than its peer is waited for.
   void drain_and_stop(std::chrono::milliseconds grace);
 
+  // Any thread may call it.
   Metrics metrics() const;
+
+  // Whether its loops turn: for any thread, between start() and drain_and_stop().
+  LoopVisits& visits();
+  // Whether all turn within `longest`, for a handler on one of them.
+  Task<bool> loops_turn(std::chrono::milliseconds longest);
 
  private:
   struct State;

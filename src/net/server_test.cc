@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -192,6 +193,58 @@ TEST(ServerStop, CutsWhatIsLeftAfterTheGrace) {
   EXPECT_TRUE(uploading.gone());
   EXPECT_TRUE(half_head.gone());
   EXPECT_EQ(downloading.answer().status, 0);
+}
+
+// /where says which loop answers, /hang holds it up, /loops asks whether all turn.
+class LoopsHandler final : public http::Handler {
+ public:
+  Task<http::Reply> serve(http::Request& request) override {
+    http::Reply reply(200);
+    if (request.path == "/hang") {
+      hangs.release();
+      go_on.acquire();
+    }
+    if (request.path == "/loops") {
+      const bool turn = co_await server->loops_turn(milliseconds(50));
+      reply.body = std::string(turn ? "turn" : "hang");
+    } else {
+      reply.body = std::to_string(reinterpret_cast<uintptr_t>(Executor::current()));
+    }
+    co_return reply;
+  }
+
+  Server* server = nullptr;
+  std::binary_semaphore hangs{0};
+  std::binary_semaphore go_on{0};
+};
+
+TEST(Server, KnowsWhetherEveryLoopTurns) {
+  Options options;
+  options.threads = 2;
+  LoopsHandler handler;
+  Server server(options);
+  handler.server = &server;
+  const auto endpoint = server.listen("127.0.0.1", 0, handler);
+  ASSERT_TRUE(endpoint.ok());
+  server.start();
+  const auto ask = [](TestPeer& peer, std::string_view path) {
+    EXPECT_TRUE(peer.send(get(path)));
+    return peer.answer().body;
+  };
+  TestPeer here(endpoint->port);
+  auto there = std::make_unique<TestPeer>(endpoint->port);
+  while (ask(*there, "/where") == ask(here, "/where"))
+    there = std::make_unique<TestPeer>(endpoint->port);
+  EXPECT_EQ(ask(here, "/loops"), "turn");
+  ASSERT_TRUE(there->send(get("/hang")));
+  handler.hangs.acquire();
+  const auto round = server.visits().send();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ask(here, "/loops"), "hang");
+  EXPECT_FALSE(server.visits().is_back(round));
+  handler.go_on.release();
+  EXPECT_TRUE(eventually([&] { return server.visits().is_back(round); }));
+  EXPECT_EQ(ask(here, "/loops"), "turn");
+  EXPECT_EQ(there->answer().status, 200);
 }
 
 TEST(ServerStop, WithoutAStart) {

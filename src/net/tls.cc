@@ -47,12 +47,26 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_le
   return SSL_TLSEXT_ERR_OK;
 }
 
-// Nobody is asked on a terminal: an encrypted key cannot be used.
-int no_password(char*, int, int, void*) { return 0; }
+// Nobody is asked on a terminal: an encrypted key cannot be used. Notes that it was wanted.
+int no_password(char*, int, int, void* wanted) {
+  if (wanted != nullptr) *static_cast<bool*>(wanted) = true;
+  return -1;
+}
+
+Failure<std::string> unusable_key(const std::string& which, bool password_wanted) {
+  if (!password_wanted) return failure("cannot use " + which);
+  ERR_clear_error();
+  return Failure<std::string>{
+      which +
+      " is encrypted: give it without a password, or with its certificate in one PKCS#12 "
+      "file"};
+}
 
 // Each of the two is taken for itself where they are of different kinds.
 bool belong_together(const Context& context) {
-  return SSL_CTX_check_private_key(context.get()) == 1;
+  const bool belong = SSL_CTX_check_private_key(context.get()) == 1;
+  ERR_clear_error();
+  return belong;
 }
 
 Context new_context(const SSL_METHOD* method) {
@@ -106,11 +120,13 @@ TlsContext::Loaded TlsContext::from_pem_files(const std::string& certificate_pat
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
     return failure("cannot use certificate " + certificate_path);
   }
-  if (SSL_CTX_use_PrivateKey_file(context.get(), key_path.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return failure("cannot use private key " + key_path);
-  }
+  bool password_wanted = false;
+  SSL_CTX_set_default_passwd_cb_userdata(context.get(), &password_wanted);
+  if (SSL_CTX_use_PrivateKey_file(context.get(), key_path.c_str(), SSL_FILETYPE_PEM) != 1)
+    return unusable_key("private key " + key_path, password_wanted);
+  SSL_CTX_set_default_passwd_cb_userdata(context.get(), nullptr);
   if (!belong_together(context))
-    return failure(key_path + " is not the key of certificate " + certificate_path);
+    return Failure{key_path + " is not the key of certificate " + certificate_path};
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 
@@ -127,10 +143,12 @@ TlsContext::Loaded TlsContext::from_pem_text(const std::string& chain, const std
     if (SSL_CTX_add1_chain_cert(context.get(), next.get()) != 1) return failure("bad chain");
   }
   ERR_clear_error();  // The end of the chain counts as one.
-  const Key private_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, no_password, nullptr));
+  bool password_wanted = false;
+  const Key private_key(
+      PEM_read_bio_PrivateKey(key_text.get(), nullptr, no_password, &password_wanted));
   if (!private_key || SSL_CTX_use_PrivateKey(context.get(), private_key.get()) != 1)
-    return failure("cannot use the private key");
-  if (!belong_together(context)) return failure("the key is not the certificate's");
+    return unusable_key("the private key", password_wanted);
+  if (!belong_together(context)) return Failure{std::string("the key is not the certificate's")};
   return std::unique_ptr<TlsContext>(new TlsContext(context.release()));
 }
 

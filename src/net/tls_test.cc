@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -137,6 +138,43 @@ TEST_F(TlsTest, ReportsBadFiles) {
   PEM_write_PrivateKey(open("other.pem").get(), other.get(), nullptr, nullptr, 0, nullptr, nullptr);
   EXPECT_NE(failure(TlsContext::from_pem_files(certificate, path("other.pem"))).find("other.pem"),
             std::string::npos);
+}
+
+TEST_F(TlsTest, KeysThatCannotServeAreRefusedByASentence) {
+  const Owned<EVP_PKEY> rsa(EVP_RSA_gen(2048));
+  // In both forms that there are.
+  const auto write = [&](const std::string& name, EVP_PKEY* key, bool encrypted) {
+    char password[] = "secret";
+    const EVP_CIPHER* cipher = encrypted ? EVP_aes_128_cbc() : nullptr;
+    const int length = encrypted ? 6 : 0;
+    PEM_write_PKCS8PrivateKey(open(name).get(), key, cipher, password, length, nullptr, nullptr);
+    BIO* older = BIO_new_file(path(name + ".traditional").c_str(), "wb");
+    PEM_write_bio_PrivateKey_traditional(
+        older, key, cipher, reinterpret_cast<unsigned char*>(password), length, nullptr, nullptr);
+    BIO_free(older);
+  };
+  write("rsa", rsa.get(), false);
+  write("rsa-encrypted", rsa.get(), true);
+  write("own-encrypted", key_.get(), true);
+  const std::string certificate = path("certificate.pem");
+  const std::string of_another = " is not the key of certificate " + certificate;
+  const std::string encrypted =
+      " is encrypted: give it without a password, or with its certificate in one PKCS#12 file";
+  const std::pair<std::string, std::string> cases[] = {
+      {"rsa", of_another}, {"rsa-encrypted", encrypted}, {"own-encrypted", encrypted}};
+  for (const auto& [name, why] : cases) {
+    for (const std::string& file : {path(name), path(name + ".traditional")}) {
+      const auto loaded = TlsContext::from_pem_files(certificate, file);
+      ASSERT_FALSE(loaded) << file;
+      EXPECT_EQ(loaded.error(), (why == encrypted ? "private key " : "") + file + why);
+      std::ifstream key(file);
+      std::ifstream chain(certificate);
+      const auto text = [](std::ifstream& from) {
+        return std::string(std::istreambuf_iterator<char>(from), {});
+      };
+      EXPECT_FALSE(TlsContext::from_pem_text(text(chain), text(key))) << file;
+    }
+  }
 }
 
 TEST_F(TlsTest, MovesLargeBodiesAndFiles) {

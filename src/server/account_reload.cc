@@ -6,10 +6,10 @@
 namespace kyanite::server {
 
 AccountReload::AccountReload(const Settings& settings, auth::Accounts& accounts,
-                             std::function<void(const std::string&)> added)
+                             std::function<void()> changed)
     : settings_(settings),
       accounts_(accounts),
-      added_(std::move(added)),
+      changed_(std::move(changed)),
       seen_(settings.config_stamp),
       well_known_(is_well_known(settings.accounts)) {}
 
@@ -44,7 +44,7 @@ void AccountReload::check() {
   well_known_ = is_well_known(*accounts);
   const std::string count = std::to_string(accounts->size());
   accounts_.replace(std::move(*accounts));
-  for (const std::string& account : accounts_.names()) added_(account);
+  changed_();
   log_info("accounts read again from " + settings_.options.config_file + ", now " + count +
            "; what else it says holds from the next start");
 }

@@ -14,9 +14,8 @@ namespace kyanite::server {
 
 class AccountReload {
  public:
-  // All must outlive this. `added` is told of every account after a change, known ones as well.
-  AccountReload(const Settings& settings, auth::Accounts& accounts,
-                std::function<void(const std::string& account)> added);
+  // All must outlive this. `changed` is called after each change.
+  AccountReload(const Settings& settings, auth::Accounts& accounts, std::function<void()> changed);
 
   // Looks whether the file is another one than the last time, and takes over what it says. A file
   // that cannot be used changes nothing, and the log says so. Reads from the disk.
@@ -27,7 +26,7 @@ class AccountReload {
 
   const Settings& settings_;
   auth::Accounts& accounts_;
-  const std::function<void(const std::string&)> added_;
+  const std::function<void()> changed_;
   FileStamp seen_;
   bool well_known_;  // All that is served now is the account that everybody has the key of.
 };

@@ -33,11 +33,11 @@ class AccountReloadTest : public testing::Test {
   }
   void start(std::string_view environment = "") {
     auto options = parse_options({"--config", path_});
-    auto settings = make_settings(std::move(*options), kOnlyBlob, environment);
+    auto settings = make_settings(std::move(*options), kOnlyBlob, {std::string(environment)});
     ASSERT_TRUE(settings) << settings.error();
     settings_.emplace(std::move(*settings));
     accounts_ = std::make_unique<auth::Accounts>(settings_->accounts);
-    reload_.emplace(*settings_, *accounts_, [&](const std::string& name) { told_ += name + " "; });
+    reload_.emplace(*settings_, *accounts_, [&] { ++changes_; });
   }
 
   const std::string path_ =
@@ -45,7 +45,7 @@ class AccountReloadTest : public testing::Test {
   std::optional<Settings> settings_;
   std::unique_ptr<auth::Accounts> accounts_;
   std::optional<AccountReload> reload_;
-  std::string told_;
+  int changes_ = 0;
 };
 
 TEST_F(AccountReloadTest, KeysRotateAndAccountsComeAndGo) {
@@ -53,16 +53,21 @@ TEST_F(AccountReloadTest, KeysRotateAndAccountsComeAndGo) {
   start("other:b3RoZXI=");
   reload_->check();
   EXPECT_EQ(now(), "acme|key other|other ");
-  EXPECT_EQ(told_, "") << "nothing has changed";
+  EXPECT_EQ(changes_, 0);
 
   const auto in_flight = accounts_->find("acme");
   const auto untouched = accounts_->find("other");
+  const uint64_t generation = accounts_->generation();
   write(
       R"({"accounts": [{"name": "acme", "keys": ["azI=", "a2V5"]}, {"name": "new", "keys": ["bmV3"]}]})");
   reload_->check();
   EXPECT_EQ(now(), "acme|k2|key new|new other|other ");
-  EXPECT_EQ(told_, "acme new other ");
+  EXPECT_EQ(changes_, 1);
   EXPECT_EQ(in_flight->keys[0].bytes(), "key");
+  EXPECT_NE(accounts_->generation(), generation);
+  EXPECT_EQ(accounts_->find("acme")->keys[1].serial(), in_flight->keys[0].serial())
+      << "a key that stays is the same";
+  EXPECT_FALSE(in_flight->has_key(accounts_->find("acme")->keys[0].serial()));
   EXPECT_EQ(accounts_->find("other"), untouched) << "one that has not changed stays the same";
 
   write(R"({"accounts": []})");
@@ -125,11 +130,11 @@ TEST_F(AccountReloadTest, AccountsThatForgedTokensWouldReachAreNotTakenOver) {
       parse_options({"--config", path_, "--insecureOffLoopback", "--blobHost", "0.0.0.0"});
   ASSERT_TRUE(options) << options.error();
   options->oauth = true;
-  auto settings = make_settings(std::move(*options), kOnlyBlob, "");
+  auto settings = make_settings(std::move(*options), kOnlyBlob, {});
   ASSERT_TRUE(settings) << settings.error();
   settings_.emplace(std::move(*settings));
   accounts_ = std::make_unique<auth::Accounts>(settings_->accounts);
-  reload_.emplace(*settings_, *accounts_, [](const std::string&) {});
+  reload_.emplace(*settings_, *accounts_, [] {});
   write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
   reload_->check();
   EXPECT_EQ(accounts_->names(), std::vector<std::string>{std::string(kWellKnownAccount)});

@@ -21,10 +21,11 @@ bool is_account_name(std::string_view name) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+// At each of the separators.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (true) {
-    const size_t end = text.find(separator);
+    const size_t end = text.find_first_of(separators);
     parts.push_back(trim(text.substr(0, end)));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
@@ -71,9 +72,9 @@ Result<auth::Account, std::string> make_account(std::string_view name,
 
 Result<AccountList, std::string> parse_account_list(std::string_view text) {
   AccountList accounts;
-  for (std::string_view item : split(text, ';')) {
+  for (std::string_view item : split(text, ";\n")) {
     if (item.empty()) continue;
-    const auto parts = split(item, ':');
+    const auto parts = split(item, ":");
     auto account = make_account(parts[0], {parts.begin() + 1, parts.end()}, KeyForm::kAsAzurite);
     if (!account) return Failure{account.error()};
     accounts.push_back(std::move(*account));

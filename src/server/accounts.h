@@ -31,7 +31,7 @@ Result<auth::Account, std::string> make_account(std::string_view name,
 std::string lenient_unbase64(std::string_view text);
 
 // "name:key1[:key2];name:key1..." as in AZURITE_ACCOUNTS; blanks around items and a last ';' are
-// allowed. Keys are read as Azurite reads them.
+// allowed, and lines instead of ';'. Keys are read as Azurite reads them.
 Result<AccountList, std::string> parse_account_list(std::string_view text);
 
 // Only addresses that cannot be reached from another machine: 127.0.0.0/8, ::1 and localhost. Other

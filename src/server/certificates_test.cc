@@ -1,9 +1,12 @@
 #include "server/certificates.h"
 
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -110,6 +113,46 @@ TEST_F(CertificatesTest, WhatIsBrokenOrGoneLeavesTheOldOne) {
   write_both(fresh());
   for (int i = 0; i < 2; ++i) given.check();
   EXPECT_NE(shown(), first);
+}
+
+// A key in PEM, encrypted when there is a password.
+std::string key_pem(EVP_PKEY* key, char* password = nullptr) {
+  BIO* out = BIO_new(BIO_s_mem());
+  const int length = password == nullptr ? 0 : static_cast<int>(strlen(password));
+  EXPECT_EQ(PEM_write_bio_PKCS8PrivateKey(out, key, length > 0 ? EVP_aes_128_cbc() : nullptr,
+                                          password, length, nullptr, nullptr),
+            1);
+  char* bytes = nullptr;
+  const auto size = static_cast<size_t>(BIO_get_mem_data(out, &bytes));
+  std::string pem(bytes, size);
+  BIO_free(out);
+  return pem;
+}
+
+TEST_F(CertificatesTest, KeysThatCannotServeLeaveTheOldOne) {
+  EVP_PKEY* rsa = EVP_RSA_gen(2048);
+  const auto next = fresh();  // The authority's certificates are of elliptic curves.
+  BIO* in = BIO_new_mem_buf(next.key_pem.data(), static_cast<int>(next.key_pem.size()));
+  EVP_PKEY* own = PEM_read_bio_PrivateKey(in, nullptr, nullptr, nullptr);
+  BIO_free(in);
+  ASSERT_NE(EVP_PKEY_get_base_id(own), EVP_PKEY_get_base_id(rsa));
+  char password[] = "secret";
+  for (const std::string& key : {key_pem(rsa), key_pem(rsa, password), key_pem(own, password)}) {
+    write_both(fresh());
+    settings_.tls = std::move(*load_certificate(settings_.options));
+    GivenCertificate given(settings_);
+    const std::string first = shown();
+    write(settings_.options.cert_file, next.chain_pem);
+    write(settings_.options.key_file, key);
+    for (int i = 0; i < 3; ++i) given.check();
+    EXPECT_EQ(shown(), first);
+    // Once the key is one that it can use, the certificate is used.
+    write(settings_.options.key_file, key_pem(own));
+    for (int i = 0; i < 3; ++i) given.check();
+    EXPECT_NE(shown(), first);
+  }
+  EVP_PKEY_free(own);
+  EVP_PKEY_free(rsa);
 }
 
 TEST_F(CertificatesTest, OwnOnesAreRenewedBeforeTheyEnd) {

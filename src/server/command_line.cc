@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "server/accounts.h"
 #include "server/configuration.h"
+#include "server/settings.h"
 
 namespace kyanite::server {
 
@@ -43,11 +44,11 @@ Result<CommandLine, std::string> parse_command_line(const std::vector<std::strin
                                                     size_t most_words) {
   CommandLine line;
   line.accounts.emplace_back(kWellKnownAccount);
-  if (const char* given = std::getenv("AZURITE_ACCOUNTS"); given != nullptr) {
-    auto accounts = parse_account_list(given);
-    if (!accounts) return Failure{accounts.error()};
-    add_accounts(line, *accounts);
-  }
+  const auto given = read_environment_accounts(process_environment());
+  if (!given) return Failure{given.error()};
+  const auto accounts = parse_environment_accounts(*given);
+  if (!accounts) return Failure{accounts.error()};
+  add_accounts(line, *accounts);
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string flag = arguments[i];
     if (!flag.starts_with('-')) {

@@ -8,7 +8,9 @@
 
 #include "engine/location.h"
 #include "import/azurite.h"
+#include "os/directory.h"
 #include "server/command_line.h"
+#include "server/root_certificates.h"
 #include "upkeep/backup.h"
 #include "upkeep/backup_list.h"
 #include "upkeep/check.h"
@@ -29,7 +31,8 @@ Holds everything in the data directory DIR (./data) against its checksums, wheth
 on it or not, and says which objects are affected by what is damaged. Changes nothing. Of a
 directory that holds a backup it checks the files of the backup.
 
-  --config FILE   names the accounts; so does AZURITE_ACCOUNTS. Names are not stored.
+  --config FILE   names the accounts; so does KYANITE_ACCOUNTS or AZURITE_ACCOUNTS. Names are
+                  not stored.
   --rate MIB      read at most so many MiB a second (100 while a server runs; 0: no limit)
 
 Exit code: 0 nothing is damaged, 1 it could not be checked, 2 something is damaged.
@@ -37,16 +40,18 @@ Exit code: 0 nothing is damaged, 1 it could not be checked, 2 something is damag
 
 constexpr const char* kBackupHelp = R"(Usage: kyanite backup BACKUP [-l DIR] [--rate MIB]
 
-Copies the data directory DIR (./data) as it is now into the directory BACKUP, whether a server
-runs on it or not. What a former backup in BACKUP has already is not copied again. The former one
-is whole until the new one is. kyanite restore BACKUP DIR makes a data directory of it.
+Copies the data directory DIR (./data) as it is now to BACKUP, whether a server runs on it or not.
+BACKUP is a directory, or the URL of a container with a SAS, of Azure Storage or another Kyanite.
+What a former backup in BACKUP has already is not copied again. The former one is whole until the
+new one is. kyanite restore BACKUP DIR makes a data directory of it.
 
   --rate MIB      read at most so many MiB a second (100 while a server runs; 0: no limit)
 )";
 
 constexpr const char* kRestoreHelp = R"(Usage: kyanite restore BACKUP DIR
 
-Makes a data directory of the backup in BACKUP, in the directory DIR, which is empty or new.
+Makes a data directory of the backup in BACKUP, a directory or the URL of a container, in the
+directory DIR, which is empty or new.
 )";
 
 constexpr const char* kMigrateHelp = R"(Usage: kyanite migrate [-l DIR] [--dryRun]
@@ -96,21 +101,28 @@ upkeep::BackupOptions backup_options(Progress& progress, uint64_t bytes_per_seco
           }};
 }
 
-int check_backup_files(const std::string& directory, uint64_t bytes_per_second) {
+int check_backup_files(upkeep::BackupPlace& place, uint64_t bytes_per_second) {
   Progress progress;
   uint64_t damages = 0;
   const auto damage = [&](const std::string& what) {
     progress.end();
-    std::printf("damaged: the backup in %s: %s\n", directory.c_str(), what.c_str());
+    std::printf("damaged: the backup in %s: %s\n", place.name().c_str(), what.c_str());
     ++damages;
   };
-  auto done = upkeep::check_backup(directory, damage, backup_options(progress, bytes_per_second));
+  auto done = upkeep::check_backup(place, damage, backup_options(progress, bytes_per_second));
   progress.end();
   if (!done) return fail_command(done.error());
   std::printf("Checked %llu files of the backup, %s: %llu damaged.\n",
               static_cast<unsigned long long>(done->files), mebibytes(done->bytes).c_str(),
               static_cast<unsigned long long>(damages));
   return damages == 0 ? EXIT_SUCCESS : kDamagedExit;
+}
+
+Result<std::unique_ptr<upkeep::BackupPlace>, std::string> open_place(const std::string& where) {
+  find_root_certificates();
+  auto place = upkeep::BackupPlace::open(where);
+  if (!place) return Failure{place.error() + "."};
+  return place;
 }
 
 }  // namespace
@@ -120,9 +132,11 @@ int check_command(const std::vector<std::string>& arguments) {
   if (!line) return fail_command(line.error());
   if (line->help) return help(kCheckHelp);
   const std::string directory = line->words.empty() ? line->location : line->words.front();
-  auto backup = upkeep::read_backup_list(directory);
-  if (!backup) return fail_command("the backup in " + directory + ": " + backup.error());
-  if (*backup) return check_backup_files(directory, line->bytes_per_second.value_or(0));
+  auto place = open_place(directory);
+  if (!place) return fail_command(place.error());
+  auto backup = upkeep::read_backup_list(**place);
+  if (!backup) return fail_command("the backup in " + (*place)->name() + ": " + backup.error());
+  if (*backup) return check_backup_files(**place, line->bytes_per_second.value_or(0));
 
   auto pinned = upkeep::Pinned::make(directory);
   if (!pinned) return fail_command(pinned.error());
@@ -153,14 +167,12 @@ int check_command(const std::vector<std::string>& arguments) {
 }
 
 int backup_command(const std::vector<std::string>& arguments) {
+  os::keep_private();
   auto line = parse_command_line(arguments, "--location --rate", 1, 1);
   if (!line) return fail_command(line.error());
   if (line->help) return help(kBackupHelp);
-  const std::string& target = line->words.front();
-  if (target.find("://") != std::string::npos) {
-    return fail_command(
-        "backups go to directories: make one and copy that, or mount what is at the URL.");
-  }
+  auto place = open_place(line->words.front());
+  if (!place) return fail_command(place.error());
   auto pinned = upkeep::Pinned::make(line->location);
   if (!pinned) return fail_command(pinned.error());
   std::printf("Keeping this instant of %s.\n", line->location.c_str());
@@ -168,7 +180,7 @@ int backup_command(const std::vector<std::string>& arguments) {
   Progress progress;
   const uint64_t rate =
       line->bytes_per_second.value_or(pinned->served() ? kServedBytesPerSecond : 0);
-  auto done = upkeep::back_up(*pinned, target, backup_options(progress, rate));
+  auto done = upkeep::back_up(*pinned, **place, backup_options(progress, rate));
   progress.end();
   if (!done) return fail_command(done.error());
   std::printf("Backed up %llu files, %s, of which %llu files, %s, were copied now.\n",
@@ -179,11 +191,14 @@ int backup_command(const std::vector<std::string>& arguments) {
 }
 
 int restore_command(const std::vector<std::string>& arguments) {
+  os::keep_private();
   auto line = parse_command_line(arguments, "", 2, 2);
   if (!line) return fail_command(line.error());
   if (line->help) return help(kRestoreHelp);
+  auto place = open_place(line->words[0]);
+  if (!place) return fail_command(place.error());
   Progress progress;
-  auto done = upkeep::restore(line->words[0], line->words[1], backup_options(progress, 0));
+  auto done = upkeep::restore(**place, line->words[1], backup_options(progress, 0));
   progress.end();
   if (!done) return fail_command(done.error());
   std::printf("Restored %llu files, %s, to %s.\n", static_cast<unsigned long long>(done->files),
@@ -202,6 +217,7 @@ int migrate_command(const std::vector<std::string>& arguments) {
 }
 
 int import_command(const std::vector<std::string>& arguments) {
+  os::keep_private();
   auto line = parse_command_line(arguments, "--location", 2, 2);
   if (!line) return fail_command(line.error());
   if (line->help) return help(kImportHelp);

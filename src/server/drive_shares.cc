@@ -31,8 +31,13 @@ DriveShares::DriveShares(const auth::Accounts& accounts, SmbRules rules,
                          tree::OpenFiles& open_files, tree::Usage& usage)
     : accounts_(accounts), rules_(std::move(rules)), open_files_(open_files), usage_(usage) {}
 
-std::vector<std::string> DriveShares::passwords(std::string_view account) const {
+std::vector<auth::ntlm::Password> DriveShares::passwords(std::string_view account) const {
   return auth::ntlm::account_passwords(accounts_, account);
+}
+
+bool DriveShares::has_key(std::string_view account, uint64_t serial) const {
+  const auto found = accounts_.find(account);
+  return found != nullptr && found->has_key(serial);
 }
 
 drive::AccountRules DriveShares::rules(std::string_view account) const {
@@ -56,7 +61,7 @@ Task<Result<std::optional<drive::Share>, store::Error>> DriveShares::find(store:
   share.tree = {found->value->space, found->value->created, &open_files_};
   share.quota_bytes = found->value->properties.quota_gib * kGiB;
   share.tree.usage = &usage_;
-  if (share.quota_bytes != 0) share.tree.quota = share.quota_bytes;
+  usage_.set_quota(found->value->space, found->value->quota_bytes(), found->value->changed);
   co_return std::optional<drive::Share>(std::move(share));
 }
 

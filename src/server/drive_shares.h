@@ -18,7 +18,9 @@ class DriveShares final : public drive::Shares {
   DriveShares(const auth::Accounts& accounts, SmbRules rules, tree::OpenFiles& open_files,
               tree::Usage& usage);
 
-  std::vector<std::string> passwords(std::string_view account) const override;
+  std::vector<auth::ntlm::Password> passwords(std::string_view account) const override;
+  uint64_t generation() const override { return accounts_.generation(); }
+  bool has_key(std::string_view account, uint64_t serial) const override;
   drive::AccountRules rules(std::string_view account) const override;
   Task<Result<std::optional<drive::Share>, store::Error>> find(store::Occasion& occasion,
                                                                std::string_view account,

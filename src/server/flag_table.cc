@@ -200,6 +200,8 @@ constexpr Flag kOther[] = {
 constexpr Flag kInstead[] = {
     {"healthcheck", 0, "", "ask the server at --adminPort how it is",
      set_bool<&Options::health_check, true>},
+    {"connectionString", 0, "", "print that of each account, with its key, for clients",
+     set_bool<&Options::connection_string, true>},
     {"version", 'v', "", "print the version", set_bool<&Options::version, true>},
     {"help", 'h', "", "print this", set_bool<&Options::help, true>},
     {"describeFlags", 0, "", kUnlisted, set_bool<&Options::describe_flags, true>},

@@ -76,8 +76,9 @@ struct Options {
   int threads = 0;  // Event loops; 0: one per core.
   bool help = false;
   bool version = false;
-  bool health_check = false;    // Ask a running server how it is, and end.
-  bool describe_flags = false;  // Print the table of flags for programs, and end.
+  bool health_check = false;       // Ask a running server how it is, and end.
+  bool connection_string = false;  // Print how clients connect, and end.
+  bool describe_flags = false;     // Print the table of flags for programs, and end.
 
   // Flags that were accepted and change nothing, each with the reason, for the log.
   std::vector<std::string> without_effect;

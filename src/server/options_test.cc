@@ -193,6 +193,13 @@ TEST(Options, VariablesAndFlags) {
       {{"-l", "/y"},
        {{"KYANITE_IN_MEMORY_PERSISTENCE", "true"}},
        [](auto& o) { return !o.in_memory && o.location == "/y"; }},
+      // Kubernetes makes such ones of the names of services.
+      {{},
+       {{"KYANITE_BLOB_PORT", "tcp://1.2.3.4:5"}},
+       [](auto& o) { return o[Listener::kBlob].port == 10000 && o.doubtful.size() == 1; }},
+      {{},
+       {{"KYANITE_QUEUE_PORT", "udp://1.2.3.4:5"}},
+       [](auto& o) { return !o[Listener::kQueue].named && o.doubtful.size() == 1; }},
       // What is not for us, what is misspelt, and what Azurite knows.
       {{}, {{"KYANITE_SERVICE_HOST", "x"}}, [](auto& o) { return o.doubtful.empty(); }},
       {{}, {{"KYANITE_BLOB_PROT", "1"}}, [](auto& o) { return o.doubtful.size() == 1; }},

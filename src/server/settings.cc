@@ -76,11 +76,20 @@ Result<void, std::string> check_token_rules(const Settings& settings, const Acco
       "given by --config, or listen on loopback only"};
 }
 
+// Whoever hands over a file of accounts does not mean to let everybody in.
+Result<void, std::string> check_credential(const std::string& empty, const AccountList& accounts) {
+  if (empty.empty() || !is_well_known(accounts)) return {};
+  return Failure{"refusing to serve the well-known account, whose key everybody knows: " + empty +
+                 " is there for accounts and names none. Write a line name:key into the file it is "
+                 "made of (LoadCredential= of the unit; /etc/kyanite/accounts on Debian), or name "
+                 "accounts in the file given by --config"};
+}
+
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
-                                            std::string_view environment_accounts) {
+                                            const EnvironmentAccounts& environment_accounts) {
   Settings settings;
-  auto given = parse_account_list(environment_accounts);
-  if (!given) return Failure{"AZURITE_ACCOUNTS: " + given.error()};
+  auto given = parse_environment_accounts(environment_accounts);
+  if (!given) return Failure{given.error()};
   settings.environment_accounts = std::move(*given);
   TokenConfiguration tokens;
   AccountList of_file;
@@ -105,6 +114,10 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   auto accounts = all_accounts(settings, std::move(of_file));
   if (!accounts) return Failure{accounts.error()};
   settings.accounts = std::move(*accounts);
+  if (auto meant = check_credential(environment_accounts.empty_credential, settings.accounts);
+      !meant) {
+    return Failure{meant.error()};
+  }
   if (settings.options.local_tokens) {
     if (auto safe = check_local_tokens(settings, tokens); !safe) return Failure{safe.error()};
     settings.local_tokens = std::move(tokens);
@@ -123,25 +136,34 @@ Result<Settings, std::string> make_settings(Options options, std::span<const Lis
   return settings;
 }
 
-Result<void, std::string> read_environment_accounts(const Environment& environment,
-                                                    std::string& list) {
+Result<EnvironmentAccounts, std::string> read_environment_accounts(const Environment& environment) {
   const auto value = [&](std::string_view variable) {
     const auto found = environment.find(variable);
     return found == environment.end() ? std::string() : found->second;
   };
-  list = value(kAccountsVariable);
-  if (list.empty()) list = value("AZURITE_ACCOUNTS");
+  EnvironmentAccounts accounts;
+  accounts.list = value(kAccountsVariable);
+  if (accounts.list.empty()) accounts.list = value("AZURITE_ACCOUNTS");
   const std::string credentials = value(kCredentialsVariable);
   const std::string path = credentials + "/kyanite.accounts";
-  if (credentials.empty() || !std::filesystem::exists(path)) return {};
+  if (credentials.empty() || !std::filesystem::exists(path)) return accounts;
   std::ifstream file(path);
   std::string line;
+  bool named = false;
   for (int lines = 0; std::getline(file, line); ++lines) {
-    if (lines == kMostCredentialLines) return path + " has too many lines";
-    list.append(";").append(line);
+    if (lines == kMostCredentialLines) return Failure{path + " has too many lines"};
+    accounts.list.append(";").append(line);
+    named = named || line.find(':') != std::string::npos;
   }
-  if (!file.eof()) return path + " cannot be read";
-  return {};
+  if (!file.eof()) return Failure{path + " cannot be read"};
+  if (!named) accounts.empty_credential = path;
+  return accounts;
+}
+
+Result<AccountList, std::string> parse_environment_accounts(const EnvironmentAccounts& accounts) {
+  auto parsed = parse_account_list(accounts.list);
+  if (!parsed) return Failure{"AZURITE_ACCOUNTS: " + parsed.error()};
+  return parsed;
 }
 
 std::string open_to_all_notice(const Settings& settings) {

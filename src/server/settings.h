@@ -35,21 +35,25 @@ struct Settings {
 // As the flags say.
 net::TlsContext::Loaded load_certificate(const Options& options);
 
-// `served` are the listeners of the services that this build has; `environment_accounts` is in the
-// form of AZURITE_ACCOUNTS. The error is a sentence for the user.
+// Accounts that the environment names: that of AZURITE_ACCOUNTS or the variable of our own, and the
+// credential kyanite.accounts of systemd.
+struct EnvironmentAccounts {
+  std::string list = {};              // in the form of AZURITE_ACCOUNTS
+  std::string empty_credential = {};  // The file, if there is one and it names no account.
+};
+Result<EnvironmentAccounts, std::string> read_environment_accounts(const Environment& environment);
+Result<AccountList, std::string> parse_environment_accounts(const EnvironmentAccounts& accounts);
+
+// `served` are the listeners of the services that this build has. The error is a sentence for the
+// user.
 Result<Settings, std::string> make_settings(Options options, std::span<const Listener> served,
-                                            std::string_view environment_accounts);
+                                            const EnvironmentAccounts& environment_accounts);
 
 // All accounts to be served when the file has these.
 Result<AccountList, std::string> all_accounts(const Settings& settings, AccountList of_file);
 
 // Whether these accounts may be served with the settings' token rules.
 Result<void, std::string> check_token_rules(const Settings& settings, const AccountList& accounts);
-
-// Accounts of the environment in the form of AZURITE_ACCOUNTS: that variable's, or those of our
-// own, and those that systemd hands over as the credential kyanite.accounts.
-Result<void, std::string> read_environment_accounts(const Environment& environment,
-                                                    std::string& list);
 
 // What has to be said at every start where the well-known account can be used from other machines;
 // else "".

@@ -33,7 +33,7 @@ class SettingsTest : public testing::Test {
 TEST_F(SettingsTest, AccountsOfEnvironmentAndFileAreBothServed) {
   const auto path = write(R"({"accounts": [{"name": "fromfile", "keys": ["a2V5"]}]})");
   const auto settings =
-      make_settings(options_of({"--config", path}), kOnlyBlob, "fromenvironment:a2V5");
+      make_settings(options_of({"--config", path}), kOnlyBlob, {"fromenvironment:a2V5"});
   ASSERT_TRUE(settings) << settings.error();
   ASSERT_EQ(settings->accounts.size(), 2u);
   EXPECT_EQ(settings->accounts[0].name, "fromenvironment");
@@ -43,21 +43,21 @@ TEST_F(SettingsTest, AccountsOfEnvironmentAndFileAreBothServed) {
 }
 
 TEST_F(SettingsTest, OnlyServedListenersDecideOverTheWellKnownAccount) {
-  EXPECT_FALSE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, ""));
-  EXPECT_TRUE(make_settings(options_of({"--queueHost", "0.0.0.0"}), kOnlyBlob, ""));
-  EXPECT_TRUE(make_settings(options_of({"--adminHost", "0.0.0.0"}), kOnlyBlob, ""));
-  EXPECT_TRUE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, "acme:a2V5"));
+  EXPECT_FALSE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, {}));
+  EXPECT_TRUE(make_settings(options_of({"--queueHost", "0.0.0.0"}), kOnlyBlob, {}));
+  EXPECT_TRUE(make_settings(options_of({"--adminHost", "0.0.0.0"}), kOnlyBlob, {}));
+  EXPECT_TRUE(make_settings(options_of({"--blobHost", "0.0.0.0"}), kOnlyBlob, {"acme:a2V5"}));
 }
 
 TEST_F(SettingsTest, TheWellKnownAccountForAllIsSaidAloud) {
   const auto open =
-      make_settings(options_of({"--blobHost", "0.0.0.0", "--insecureOffLoopback"}), kOnlyBlob, "");
+      make_settings(options_of({"--blobHost", "0.0.0.0", "--insecureOffLoopback"}), kOnlyBlob, {});
   ASSERT_TRUE(open) << open.error();
   EXPECT_NE(open_to_all_notice(*open).find("0.0.0.0"), std::string::npos);
   const auto own = make_settings(options_of({"--blobHost", "0.0.0.0", "--insecureOffLoopback"}),
-                                 kOnlyBlob, "acme:a2V5");
+                                 kOnlyBlob, {"acme:a2V5"});
   EXPECT_EQ(open_to_all_notice(*own), "");
-  const auto here = make_settings(options_of({"--insecureOffLoopback"}), kOnlyBlob, "");
+  const auto here = make_settings(options_of({"--insecureOffLoopback"}), kOnlyBlob, {});
   EXPECT_EQ(open_to_all_notice(*here), "");
 }
 
@@ -65,9 +65,9 @@ TEST_F(SettingsTest, AccountsOfTheEnvironment) {
   const std::string folder = path_ + ".credentials";
   std::filesystem::create_directory(folder);
   const auto list = [&](const Environment& environment) {
-    std::string text;
-    EXPECT_TRUE(read_environment_accounts(environment, text));
-    return text;
+    const auto read = read_environment_accounts(environment);
+    EXPECT_TRUE(read) << read.error();
+    return read->list;
   };
   EXPECT_EQ(list({}), "");
   EXPECT_EQ(list({{"AZURITE_ACCOUNTS", "a:k"}}), "a:k");
@@ -75,6 +75,42 @@ TEST_F(SettingsTest, AccountsOfTheEnvironment) {
   EXPECT_EQ(list({{"CREDENTIALS_DIRECTORY", folder}, {"AZURITE_ACCOUNTS", "a:k"}}), "a:k");
   std::ofstream(folder + "/kyanite.accounts") << "c:k\nd:k\n";
   EXPECT_EQ(list({{"CREDENTIALS_DIRECTORY", folder}, {"AZURITE_ACCOUNTS", "a:k"}}), "a:k;c:k;d:k");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(SettingsTest, ACredentialWithoutAccountsIsNoInvitation) {
+  const std::string folder = path_ + ".credentials";
+  std::filesystem::create_directory(folder);
+  const auto named = write(R"({"accounts": [{"name": "acme", "keys": ["a2V5"]}]})");
+  struct Case {
+    const char* credential;  // Null: there is none.
+    std::vector<std::string> arguments;
+    std::string variable;
+    bool served;
+  };
+  const Case cases[] = {
+      {nullptr, {}, "", true},
+      {"", {}, "", false},
+      {"\n \n", {}, "", false},
+      {";\n", {}, "", false},
+      {"", {"--insecureOffLoopback"}, "", false},
+      {"", {}, "acme:a2V5", true},
+      {"", {"--config", named}, "", true},
+      {"acme:a2V5\n", {}, "", true},
+  };
+  for (const Case& c : cases) {
+    const std::string file = folder + "/kyanite.accounts";
+    std::filesystem::remove(file);
+    if (c.credential != nullptr) std::ofstream(file) << c.credential;
+    const auto read = read_environment_accounts(
+        {{"CREDENTIALS_DIRECTORY", folder}, {"KYANITE_ACCOUNTS", c.variable}});
+    ASSERT_TRUE(read) << read.error();
+    const auto settings = make_settings(options_of(c.arguments), kOnlyBlob, *read);
+    EXPECT_EQ(settings.ok(), c.served);
+    if (settings) continue;
+    for (const std::string& part : {file, std::string("/etc/kyanite/accounts")})
+      EXPECT_NE(settings.error().find(part), std::string::npos) << settings.error();
+  }
   std::filesystem::remove_all(folder);
 }
 
@@ -93,7 +129,8 @@ TEST_F(SettingsTest, MistakesSayWhereTheyAre) {
       {{"--cert", "/nonexistent"}, "", "/nonexistent"},
   };
   for (const Case& c : cases) {
-    const auto settings = make_settings(options_of(c.arguments), kOnlyBlob, c.environment);
+    const auto settings =
+        make_settings(options_of(c.arguments), kOnlyBlob, {std::string(c.environment)});
     ASSERT_FALSE(settings) << c.message;
     EXPECT_NE(settings.error().find(c.message), std::string::npos) << settings.error();
   }
@@ -101,7 +138,7 @@ TEST_F(SettingsTest, MistakesSayWhereTheyAre) {
 
 TEST_F(SettingsTest, TokenSettingsWithoutTheFlagAreRefused) {
   const auto path = write(R"({"oauth": {"issuers": ["https://a/"]}})");
-  const auto settings = make_settings(options_of({"--config", path}), kOnlyBlob, "");
+  const auto settings = make_settings(options_of({"--config", path}), kOnlyBlob, {});
   ASSERT_FALSE(settings);
   EXPECT_NE(settings.error().find("--oauth basic"), std::string::npos) << settings.error();
 }
@@ -139,7 +176,7 @@ TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
       arguments.emplace_back("--config");
       arguments.push_back(write(c.config));
     }
-    const auto settings = make_settings(options_of(arguments), kOnlyBlob, "acme:a2V5");
+    const auto settings = make_settings(options_of(arguments), kOnlyBlob, {"acme:a2V5"});
     ASSERT_FALSE(settings);
     EXPECT_NE(settings.error().find(c.refusal), std::string::npos) << settings.error();
   }
@@ -151,9 +188,9 @@ TEST_F(SettingsTest, TokensWithoutAKeySetStayOnThisMachine) {
                                             "--blobHost",
                                             "::",
                                             "--insecureOffLoopback"};
-  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "").error().find(no_certificate),
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, {}).error().find(no_certificate),
             std::string::npos);
-  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, "acme:a2V5").error().find(no_key_set),
+  EXPECT_NE(make_settings(options_of(for_all), kOnlyBlob, {"acme:a2V5"}).error().find(no_key_set),
             std::string::npos);
   unlink(jwks.c_str());
 }
@@ -178,7 +215,7 @@ TEST_F(SettingsTest, TokensOfItsOwnAreForLoopbackAndFromNobodyElse) {
     std::vector<std::string> arguments = {"--oauth", "local", "--https"};
     arguments.insert(arguments.end(), c.more.begin(), c.more.end());
     if (!c.config.empty()) arguments.insert(arguments.end(), {"--config", write(c.config)});
-    const auto settings = make_settings(options_of(arguments), kOnlyBlob, "acme:a2V5");
+    const auto settings = make_settings(options_of(arguments), kOnlyBlob, {"acme:a2V5"});
     EXPECT_EQ(settings.ok(), c.refusal.empty());
     if (settings) {
       EXPECT_TRUE(settings->local_tokens);
@@ -210,7 +247,7 @@ TEST(MakeSettings, SmbRulesOfAllAndOfOneAccount) {
     "accounts": [{"name": "acme", "keys": ["a2V5"], "settings": {"smbEncryption": "required"}},
                  {"name": "other", "keys": ["a2V5"]}]})";
   const auto settings = make_settings(
-      options_of({"--config", path, "--setting", "smbEncryption=allowed"}), kOnlyBlob, "");
+      options_of({"--config", path, "--setting", "smbEncryption=allowed"}), kOnlyBlob, {});
   unlink(path.c_str());
   ASSERT_TRUE(settings) << settings.error();
   EXPECT_EQ(settings->smb_rules.of("acme").encryption, drive::Encryption::kRequired);

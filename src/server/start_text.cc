@@ -61,6 +61,27 @@ std::string connection_string(const std::vector<Started>& started, const auth::A
   return text + ";";
 }
 
+Result<std::vector<std::string>, std::string> connection_strings(const Options& options,
+                                                                 std::span<const Listener> served,
+                                                                 const AccountList& accounts) {
+  const bool tls = options.https || !options.cert_file.empty();
+  std::vector<Started> places;
+  for (const Listener listener : served) {
+    if (!serves(options, listener) || !is_http_service(listener)) continue;
+    const ListenOptions& where = options[listener];
+    if (where.port == 0) {
+      return Failure{"which port --" + std::string(name(listener)) +
+                     "Port 0 is, only the server that is started with it says"};
+    }
+    places.push_back({listener, {where.host, where.port}, tls});
+  }
+  std::vector<std::string> strings;
+  strings.reserve(accounts.size());
+  for (const auth::Account& account : accounts)
+    strings.push_back(connection_string(places, account, true));
+  return strings;
+}
+
 std::string start_text(const std::vector<Started>& started, const AccountList& accounts,
                        const std::string& location, bool show_keys, std::string_view more) {
   std::string text("Kyanite ");

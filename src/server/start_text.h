@@ -1,6 +1,7 @@
 // What the server prints once it serves: where everything is, ready to be pasted into a client.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ std::string mount_line(const Started& started, const auth::Account& account, boo
 // Without `show_key` a placeholder stands for the key.
 std::string connection_string(const std::vector<Started>& started, const auth::Account& account,
                               bool show_key);
+
+// Those of a server with such options, each with its key, one an account. The error is a
+// sentence for the user.
+Result<std::vector<std::string>, std::string> connection_strings(const Options& options,
+                                                                 std::span<const Listener> served,
+                                                                 const AccountList& accounts);
 
 // With `show_keys` off, keys stay out of the text, so that they do not end up in logs; the
 // well-known one is always shown. `more` are lines that come before the last one.

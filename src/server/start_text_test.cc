@@ -54,6 +54,30 @@ TEST(StartText, WhatTheServerVouchesForComesBeforeTheEnd) {
   }
 }
 
+TEST(ConnectionStrings, AreThoseOfAServerWithSuchOptions) {
+  const AccountList two = *parse_account_list("acme:a2V5\nother:b3RoZXI=\n");
+  constexpr Listener kTwo[] = {Listener::kBlob, Listener::kQueue, Listener::kSmb, Listener::kWeb};
+  auto options = parse_options({"--blobHost", "0.0.0.0", "--queuePort", "7"});
+  const auto plain = connection_strings(*options, kTwo, two);
+  ASSERT_TRUE(plain) << plain.error();
+  ASSERT_EQ(plain->size(), 2u);
+  EXPECT_EQ((*plain)[0],
+            "DefaultEndpointsProtocol=http;AccountName=acme;AccountKey=a2V5;"
+            "BlobEndpoint=http://127.0.0.1:10000/acme;QueueEndpoint=http://127.0.0.1:7/acme;");
+  EXPECT_EQ((*plain)[1],
+            "DefaultEndpointsProtocol=http;AccountName=other;AccountKey=b3RoZXI=;"
+            "BlobEndpoint=http://127.0.0.1:10000/other;QueueEndpoint=http://127.0.0.1:7/other;");
+  options = parse_options({"--https"});
+  EXPECT_TRUE(connection_strings(*options, kTwo, two)
+                  ->front()
+                  .starts_with("DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=a2V5;"
+                               "BlobEndpoint=https://"));
+  options = parse_options({"--queuePort", "0"});
+  const auto unknown = connection_strings(*options, kTwo, two);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().find("--queuePort 0"), std::string::npos) << unknown.error();
+}
+
 TEST(StartText, KeysAreShownOnlyWhenAskedForOrPublic) {
   const std::vector<Started> started = {{Listener::kBlob, {"127.0.0.1", 1}, false}};
   const AccountList own = *parse_account_list("acme:a2V5");

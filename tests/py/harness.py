@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -17,6 +18,7 @@ BINARY = os.environ.get("KYANITE_BINARY", str(ROOT / "build" / "release" / "kyan
 # Sanitizer builds start slowly on a loaded machine.
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
+NOTICED_S = 20  # How soon a server must have noticed that a command is gone.
 
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -92,6 +94,13 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+    def until_unpinned(self):
+        """The server has noticed that a command is gone, and lets go of the instant that it kept for it."""
+        deadline = time.monotonic() + NOTICED_S
+        while (pathlib.Path(self.location) / "pinned").exists():
+            assert time.monotonic() < deadline, "the instant is still kept"
+            time.sleep(0.01)
 
     def _remove_location(self):
         if self._own_location:

@@ -6,6 +6,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
+import unittest
 
 import harness
 
@@ -45,6 +47,21 @@ class LocalTokens(harness.ServerTestCase):
 
     def test_without_the_environment_there_is_no_token(self):
         self.assertNotEqual(self.run_program("never", {"IDENTITY_ENDPOINT": "http://127.0.0.1:1/", "IDENTITY_HEADER": "x"}).returncode, 0)
+
+
+class Silent(unittest.TestCase):
+    def test_the_lines_that_programs_need_are_printed_nevertheless(self):
+        command = [harness.BINARY, *harness.FREE_PORTS, "--tokenPort", "0", "--inMemoryPersistence", "--https", "--oauth", "local", "--silent"]
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        guard = threading.Timer(60, server.kill)
+        guard.start()
+        self.addCleanup(guard.cancel)
+        lines = [server.stdout.readline() for _ in range(4)]
+        server.terminate()
+        rest = server.communicate()[0]
+        self.assertEqual((server.returncode, rest), (0, ""))
+        self.assertTrue(lines[0].startswith("Tokens for DefaultAzureCredential"), lines)
+        self.assertRegex(lines[2], r"^  export IDENTITY_ENDPOINT=http://127\.0\.0\.1:\d+/msi/token IDENTITY_HEADER=\S+\n$")
 
 
 class Az(harness.AzTestCase):
