@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import pathlib
 import subprocess
 import tarfile
@@ -76,7 +77,7 @@ def files(program, architecture, cache):
     triplet, loader, loader_file = LOADERS[architecture]
     for library in LIBRARIES + [loader_file]:
         layer.add(f"lib/{triplet}/{library}", (debian["libc6"] / "lib" / triplet / library).resolve().read_bytes(), 0o755)
-    layer.add(loader, link=f"/lib/{triplet}/{loader_file}")
+    layer.add(loader, link=os.path.relpath(f"lib/{triplet}/{loader_file}", os.path.dirname(loader)))
     layer.add("usr/bin/kyanite", program.read_bytes(), 0o755)
     for name in NAMES:
         layer.add(f"usr/bin/{name}", link="kyanite")

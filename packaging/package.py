@@ -98,9 +98,7 @@ def make_tar(build):
 def make_deb(build):
     folder = build.work / "deb" / "kyanite"
     shutil.copytree(HERE / "debian", folder / "debian")
-    # With Debian's libraries where the machine has them; another architecture's is the one binary.
-    shared = build.folder / "kyanite"
-    shutil.copy(shared if shared.exists() else build.folder / "kyanite_one", folder / "kyanite")
+    shutil.copy(build.folder / "kyanite", folder / "kyanite")  # with Debian's libraries
     shutil.copy(HERE / "kyanite.json", folder)
     shutil.copytree(build.pages, folder / "pages")
     (folder / "bash").mkdir()
@@ -110,7 +108,8 @@ def make_deb(build):
     maintainer = re.search(r"Maintainer: (.*)", (folder / "debian" / "control").read_text())[1]
     (folder / "debian" / "changelog").write_text(
         f"kyanite ({build.version.debian}) unstable; urgency=medium\n\n  * See the project's log.\n\n -- {maintainer}  {date}\n")
-    environment = dict(os.environ, SOURCE_DATE_EPOCH=str(build.epoch), DEB_BUILD_OPTIONS="nocheck")
+    environment = dict(os.environ, SOURCE_DATE_EPOCH=str(build.epoch), DEB_BUILD_OPTIONS="nocheck",
+                       KYANITE_LIBRARIES=str(build.folder / "libraries"))
     subprocess.run(["dpkg-buildpackage", "--build=binary", "--no-sign", f"--host-arch={build.architecture}", "--no-check-builddeps"],
                    check=True, cwd=folder, env=environment)
     for made in folder.parent.glob("*.deb"):
@@ -118,14 +117,14 @@ def make_deb(build):
 
 
 def make_npm(build):
-    """With the programs of all architectures that were built."""
+    """With the program of this machine, and that of the architecture if it is another one: ./dev package has just built both."""
     manifest = (HERE / "npm" / "package.json").read_text().replace("0.0.0", build.version.npm)
     entries = [("package/package.json", manifest.encode(), 0o644)]
     for file in sorted(path for path in (HERE / "npm").rglob("*") if path.is_file() and path.name != "package.json"):
         mode = 0o755 if file.parent.name == "bin" else 0o644
         entries.append((f"package/{file.relative_to(HERE / 'npm')}", file.read_bytes(), mode))
     for architecture, cpu in NPM_CPUS.items():
-        if (BUILDS[architecture] / "kyanite_one").exists():
+        if architecture in ("amd64", build.architecture):
             stripped, _ = Build(architecture, build.version, build.out / "work" / "npm").split()
             entries.append((f"package/linux-{cpu}/kyanite", stripped.read_bytes(), 0o755))
     pack(build.out / f"kyanite-{build.version.npm}.tgz", entries, build.epoch)

@@ -46,10 +46,10 @@ def free_ports(count):
         return [each.getsockname()[1] for each in sockets]
 
 
-def made_again(test, kind, *packages):
+def made_again(test, kind, *packages, architecture="amd64"):
     """Packs once more, into another folder and at another time: it must be the same bytes."""
     again = test.folder / "again"
-    run("python3", ROOT / "packaging" / "package.py", "--only", kind, "--out", again)
+    run("python3", ROOT / "packaging" / "package.py", "--only", kind, "--architecture", architecture, "--out", again)
     for package in packages:
         test.assertEqual(sha256(again / package.name), sha256(package), package.name)
 

@@ -7,11 +7,13 @@ from packages import Folder, Process, made_again, newest, run, use
 
 
 class Binary(Folder):
+    architecture, loader, runner = "amd64", "ld-linux-x86-64.so.2", ()
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.archive = newest("kyanite-*-linux-amd64.tar.gz")
-        cls.symbols = newest("kyanite-*-linux-amd64-symbols.tar.gz")
+        cls.archive = newest(f"kyanite-*-linux-{cls.architecture}.tar.gz")
+        cls.symbols = newest(f"kyanite-*-linux-{cls.architecture}-symbols.tar.gz")
         for archive in (cls.archive, cls.symbols):
             with tarfile.open(archive) as packed:
                 packed.extractall(cls.folder)
@@ -20,7 +22,7 @@ class Binary(Folder):
     def test_needs_glibc_2_36_and_nothing_else(self):
         dynamic = run("readelf", "-dW", self.program)
         needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
-        self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"})
+        self.assertLessEqual(needed, {"libc.so.6", "libm.so.6", self.loader})
         self.assertNotIn("RUNPATH", dynamic)
         versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "-VW", self.program))
         newest_version = max((int(major), int(minor)) for major, minor in versions)
@@ -46,9 +48,9 @@ class Binary(Folder):
 
     def test_it_serves_with_an_empty_environment(self):
         ports = [word for name in ("blob", "queue", "table", "file", "smb", "admin") for word in (f"--{name}Port", "0")]
-        server = Process(self, [self.program, "-l", self.folder / "data", *ports], env={})
+        server = Process(self, [*self.runner, self.program, "-l", self.folder / "data", *ports], env={})
         use(server.until(r"^  Blob +(\S+)$")[1])
         self.assertEqual(server.stop(), 0)
 
     def test_made_again_it_is_the_same(self):
-        made_again(self, "tar", self.archive, self.symbols)
+        made_again(self, "tar", self.archive, self.symbols, architecture=self.architecture)

@@ -75,6 +75,14 @@ class Contents(Folder):
         self.assertEqual(set(conffiles), {"/etc/kyanite/kyanite.json", "/etc/default/kyanite"})
         self.assertNotIn(".debug_info", run("readelf", "-SW", self.folder / "deb" / "usr" / "bin" / "kyanite"))
 
+    def test_the_key_is_there_before_the_service_starts(self):
+        """In the script as it was built, with what debhelper has put into it."""
+        script = (self.folder / "deb" / "DEBIAN" / "postinst").read_text()
+        steps = {step: script.find(step) for step in ("mv /etc/kyanite/accounts.new /etc/kyanite/accounts\n",
+                                                      "deb-systemd-helper enable 'kyanite.service'", "deb-systemd-invoke $_dh_action 'kyanite.service'")}
+        self.assertNotIn(-1, steps.values(), steps)
+        self.assertEqual(sorted(steps.values()), list(steps.values()))
+
     def test_made_again_it_is_the_same(self):
         made_again(self, "deb", self.package)
 

@@ -9,11 +9,13 @@ import tarfile
 from packages import ROOT, Folder, Process, free_ports, made_again, newest, run, sha256, use
 
 
-class Image(Folder):
+class Unpacked(Folder):
+    architecture = "amd64"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.path = newest("kyanite-*-amd64.image.tar")
+        cls.path = newest(f"kyanite-*-{cls.architecture}.image.tar")
         with tarfile.open(cls.path) as packed:
             packed.extractall(cls.folder / "layout")
         manifest = cls.blob(json.loads((cls.folder / "layout" / "index.json").read_text())["manifests"][0])
@@ -24,15 +26,39 @@ class Image(Folder):
             packed.extractall(cls.root, numeric_owner=True)
         cls.size = sum(path.stat().st_size for path in cls.root.rglob("*") if path.is_file() and not path.is_symlink())
 
-    def setUp(self):
-        """Each container has a volume of its own."""
-        for entry in (self.root / "data").iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-
     @classmethod
     def blob(cls, descriptor, loads=False):
         text = (cls.folder / "layout" / "blobs" / descriptor["digest"].replace(":", "/")).read_text()
         return json.loads(text) if loads else text
+
+
+class Contents(Unpacked):
+    def test_small_not_root_and_complete(self):
+        self.assertLess(self.size, 60_000_000)
+        config = self.config["config"]
+        self.assertNotIn(config["User"].split(":")[0], ("", "0", "root"))
+        self.assertEqual(config["Healthcheck"]["Test"], ["CMD", "kyanite", "--healthcheck"])
+        self.assertEqual(config["StopSignal"], "SIGTERM")
+        owned = [path for path in self.root.rglob("*") if path.lstat().st_uid != 0]
+        self.assertEqual(owned, [self.root / "data"])
+
+    def test_tools_take_it(self):
+        shown = json.loads(run("skopeo", "inspect", f"oci:{self.folder / 'layout'}:latest"))
+        self.assertEqual(shown["Architecture"], self.architecture)
+        for kind in ("docker-archive", "oci-archive"):
+            self.assertEqual(len(json.loads(run("skopeo", "inspect", f"{kind}:{self.path}"))["Layers"]), 1)
+        run("umoci", "raw", "unpack", "--image", f"{self.folder / 'layout'}:latest", self.folder / "umoci")
+        self.assertEqual(sha256(self.folder / "umoci" / "usr" / "bin" / "kyanite"), sha256(self.root / "usr" / "bin" / "kyanite"))
+
+    def test_made_again_it_is_the_same(self):
+        made_again(self, "image", self.path, architecture=self.architecture)
+
+
+class Runs(Unpacked):
+    def setUp(self):
+        """Each container has a volume of its own."""
+        for entry in (self.root / "data").iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
     def inside(self, command, **environment):
         """The words to run a command as a container would: in its root, as its user, with its environment."""
@@ -45,23 +71,6 @@ class Image(Folder):
     def some_ports(self):
         names = ("BLOB", "QUEUE", "TABLE", "FILE", "SMB", "ADMIN")
         return {f"KYANITE_{name}_PORT": port for name, port in zip(names, free_ports(len(names)))}
-
-    def test_small_not_root_and_complete(self):
-        self.assertLess(self.size, 60_000_000)
-        config = self.config["config"]
-        self.assertNotIn(config["User"].split(":")[0], ("", "0", "root"))
-        self.assertEqual(config["Healthcheck"]["Test"], ["CMD", "kyanite", "--healthcheck"])
-        self.assertEqual(config["StopSignal"], "SIGTERM")
-        owned = [path for path in self.root.rglob("*") if path.lstat().st_uid != 0]
-        self.assertEqual(owned, [self.root / "data"])
-
-    def test_tools_take_it(self):
-        shown = json.loads(run("skopeo", "inspect", f"oci:{self.folder / 'layout'}:latest"))
-        self.assertEqual(shown["Architecture"], "amd64")
-        for kind in ("docker-archive", "oci-archive"):
-            self.assertEqual(len(json.loads(run("skopeo", "inspect", f"{kind}:{self.path}"))["Layers"]), 1)
-        run("umoci", "raw", "unpack", "--image", f"{self.folder / 'layout'}:latest", self.folder / "umoci")
-        self.assertEqual(sha256(self.folder / "umoci" / "usr" / "bin" / "kyanite"), sha256(self.root / "usr" / "bin" / "kyanite"))
 
     def test_it_runs_is_well_and_drains(self):
         ports = self.some_ports()
@@ -107,6 +116,3 @@ class Image(Folder):
         ports = {name: port for name, port in self.some_ports().items() if name[8:] not in ("BLOB_PORT", "QUEUE_PORT", "TABLE_PORT")}
         environment = dict(os.environ, RUN_IN_CONTAINER=json.dumps([str(word) for word in self.inside([], **ports)]))
         self.assertEqual(run("node", "testcontainers.mjs", cwd=self.folder, env=environment), "box\n")
-
-    def test_made_again_it_is_the_same(self):
-        made_again(self, "image", self.path)
