@@ -134,7 +134,7 @@ class LakeClient(Owner):
 
     async def step(self, connection, random):
         for path in [path for path, node in self.state.items() if node.leased]:  # From before a crash.
-            await self._lease(connection, path, False, 202, {"x-ms-lease-action": "break", "x-ms-lease-break-period": "0"})
+            await self._break_lease(connection, path)
         await random.choice((
             self.make_file, self.make_file, self.make_directory, self.make_deep, self.put, self.put, self.put_blocks, self.append,
             self.append, self.append, self.flush, self.flush, self.append_and_flush, self.mark, self.mark_blob, self.set_mode,
@@ -312,15 +312,21 @@ class LakeClient(Owner):
     async def _lease(self, connection, path, leased, status, headers):
         await self.change(connection, {**self.state, path: self.state[path].but(leased=leased)}, status, "POST", f"/{path}", headers=headers)
 
+    async def _break_lease(self, connection, path):
+        await self._lease(connection, path, False, 202, {"x-ms-lease-action": "break", "x-ms-lease-break-period": "0"})
+
     async def lease(self, connection, random):
-        """Taken, needed, given back."""
+        """Taken, needed, given back or broken."""
         if not self.state:
             return
         path = random.choice(sorted(self.state))
         await self._lease(connection, path, True, 201, {
             "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1", "x-ms-proposed-lease-id": self._lease_id})
         await self._refuse(connection, 412, "LeaseIdMissing", "DELETE", path, {"recursive": "true"})
-        await self._lease(connection, path, False, 200, {"x-ms-lease-action": "release", "x-ms-lease-id": self._lease_id})
+        if random.random() < 0.3:
+            await self._break_lease(connection, path)
+        else:
+            await self._lease(connection, path, False, 200, {"x-ms-lease-action": "release", "x-ms-lease-id": self._lease_id})
 
     # --- What must be refused ---
 
