@@ -46,18 +46,24 @@ def cpu_seconds(pid):
     return total / 1e9
 
 
+GONE = (FileNotFoundError, ProcessLookupError)  # What asking for a process that has ended raises.
+
+
 def with_descendants(pid):
     """Of those that end meanwhile nothing is left to be asked."""
     try:
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
+    except GONE:
         return []
     return [pid, *(below for child in children for below in with_descendants(int(child)))]
 
 
 def group_cpu_seconds(pid):
-    """Of a process with all threads that it ever had, in steps of the scheduler's clock (10 ms)."""
-    after_name = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    """Of a process with all threads that it ever had, in steps of the scheduler's clock (10 ms); 0 of one that has ended."""
+    try:
+        after_name = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except GONE:
+        return 0
     return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
