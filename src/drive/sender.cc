@@ -142,32 +142,29 @@ class PiecesInPlace {
   bool failed_ = false;
 };
 
-// The encrypted frame behind its prefix.
-Buffer seal(OutgoingFrame& frame) {
+// Where in memory an encrypted frame begins. The data of a READ, which is what large frames have,
+// is read to whole pages then, which some processors do in a third of the time (base/buffer.h).
+size_t begin_of_sealed(const OutgoingFrame& frame) {
+  if (!has_files(frame)) return 0;
+  return kPageBytes - smb::ReadReply::kDataOffset - smb::kTransformBytes - smb::kPrefixBytes;
+}
+
+// The encrypted frame behind its prefix, from `begin` on.
+Buffer seal(OutgoingFrame& frame, size_t begin) {
   while (true) {
     const size_t plain = bytes_of(frame);
     const size_t sealed = plain + smb::kTransformBytes;
-    Buffer bytes(smb::kPrefixBytes + sealed);
+    Buffer bytes(begin + smb::kPrefixBytes + sealed);
     const auto prefix = smb::make_prefix(sealed);
+    bytes.resize(begin);
     bytes.append({prefix.data(), prefix.size()});
-    bytes.resize(smb::kPrefixBytes + sealed);
-    char* const out = bytes.data() + smb::kPrefixBytes;
+    bytes.resize(begin + smb::kPrefixBytes + sealed);
+    char* const out = bytes.data() + begin + smb::kPrefixBytes;
     PiecesInPlace pieces(frame, out + smb::kTransformBytes);
     frame.sealed_by->sealer->seal(
         plain, [&pieces] { return pieces.next(); }, out);
     if (!pieces.failed()) return bytes;
   }
-}
-
-// The encrypted frame; nothing when it is not encrypted.
-Buffer prepare(OutgoingFrame& frame) {
-  if (frame.messages.size() > 1) link(frame);
-  if (frame.sealed_by != nullptr) return seal(frame);
-  for (Outgoing& message : frame.messages) {
-    sign(message);
-    load_data(message);  // Of what is not signed.
-  }
-  return {};
 }
 
 std::vector<iovec> pieces_of(const OutgoingFrame& frame, std::string_view prefix) {
@@ -183,6 +180,20 @@ std::vector<iovec> pieces_of(const OutgoingFrame& frame, std::string_view prefix
   return pieces;
 }
 }  // namespace
+
+void Sender::prepare(Prepared& prepared) {
+  OutgoingFrame& frame = prepared.frame;
+  if (frame.messages.size() > 1) link(frame);
+  if (frame.sealed_by != nullptr) {
+    prepared.begin = begin_of_sealed(frame);
+    prepared.sealed = seal(frame, prepared.begin);
+    return;
+  }
+  for (Outgoing& message : frame.messages) {
+    sign(message);
+    load_data(message);  // Of what is not signed.
+  }
+}
 
 Sender::~Sender() { CHECK(!preparing_ && !writing_); }
 
@@ -201,16 +212,18 @@ Detached Sender::prepare_all() {
       co_await room;
       continue;
     }
-    Prepared prepared{std::move(queue_.front()), {}};
+    Prepared prepared{std::move(queue_.front()), {}, 0};
     queue_.pop_front();
-    OutgoingFrame& frame = prepared.frame;
+    const OutgoingFrame& frame = prepared.frame;
     bool done = false;
     try {
       if (bytes_of(frame) > kInlineCryptoBytes || has_files(frame)) {
-        auto work = [&frame] { return prepare(frame); };
-        prepared.sealed = co_await workers_.run(work);
+        co_await workers_.run([&prepared] {
+          prepare(prepared);
+          return true;
+        });
       } else {
-        prepared.sealed = prepare(frame);
+        prepare(prepared);
       }
       done = true;
     } catch (const std::bad_alloc&) {
@@ -248,7 +261,7 @@ Detached Sender::write_all() {
 
 Task<bool> Sender::write_one(Prepared prepared) {
   if (!prepared.sealed.empty()) {
-    iovec whole{prepared.sealed.data(), prepared.sealed.size()};
+    iovec whole{prepared.sealed.data() + prepared.begin, prepared.sealed.size() - prepared.begin};
     co_return co_await carrier_.write({&whole, 1});
   }
   const auto prefix = smb::make_prefix(bytes_of(prepared.frame));

@@ -32,9 +32,11 @@ class Sender {
  private:
   struct Prepared {
     OutgoingFrame frame;
-    Buffer sealed;  // Behind its prefix; empty when the frame is not encrypted.
+    Buffer sealed;     // Behind its prefix; empty when the frame is not encrypted.
+    size_t begin = 0;  // Of the prefix, there.
   };
 
+  static void prepare(Prepared& prepared);
   Detached prepare_all();
   Detached write_all();
   Task<bool> write_one(Prepared prepared);
