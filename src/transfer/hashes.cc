@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "headers/http_properties.h"
 #include "wire/crc64.h"
@@ -16,6 +19,9 @@ using wire::Code;
 namespace {
 // Up to this size bytes are hashed where they are: handing them to another thread would cost more.
 constexpr size_t kHashInPlaceBytes = 16 * 1024;
+// So much of each body is hashed in turns: together it stays in a processor's cache for all hashes.
+constexpr size_t kHashTogetherBytes = 32 * 1024;
+constexpr size_t kStepsATurn = 128;
 }  // namespace
 
 // What one body has to have hashed.
@@ -23,37 +29,65 @@ struct Hashes::Work {
   Hashes& hashes;
   std::span<const Buffer> chunks;
   Pending<bool> done;
+
+  // Of the chunk at hand.
+  size_t chunk = 0;
+  size_t offset = 0;
+
+  std::string_view left() const {
+    return chunk == chunks.size() ? std::string_view() : chunks[chunk].view().substr(offset);
+  }
+  void advance(size_t bytes) {
+    offset += bytes;
+    while (chunk < chunks.size() && offset == chunks[chunk].size()) {
+      ++chunk;
+      offset = 0;
+    }
+  }
 };
 
-// Of all bodies. There are never more works here than jobs that will look for one.
+// Of all bodies. Whoever waits is hashed together with others that do: that takes less of the
+// processors than one thread for each. So there are few threads for it, until so many wait that
+// all lanes of one more are full.
 class Hashes::Waiting {
  public:
+  using Works = std::vector<Work*>;
+
   static Waiting& all() {
     static auto* waiting = new Waiting;  // Never destroyed: workers may outlive static destruction.
     return *waiting;
   }
 
-  void add(Work& work) {
+  // Whether one more job has to look for works.
+  bool add(Work& work) {
     MutexLock lock(mutex_);
     works_.push_back(&work);
+    const bool full = works_.size() >= Md5Hash::kMostAtOnce && jobs_ < processors_;
+    if (jobs_ >= std::max<size_t>(1, processors_ / 2) && !full) return false;
+    ++jobs_;
+    return true;
   }
-  // Null when there is none.
-  std::pair<Work*, Work*> take_two() {
+  // As many as one of the jobs has room for.
+  void take(Works& works) {
     MutexLock lock(mutex_);
-    Work* const one = take();
-    return {one, take()};
+    while (!works_.empty() && works.size() < Md5Hash::kMostAtOnce) {
+      works.push_back(works_.front());
+      works_.pop_front();
+    }
+  }
+  // Whether a job is over because nothing waits.
+  bool ends() {
+    MutexLock lock(mutex_);
+    if (!works_.empty()) return false;
+    --jobs_;
+    return true;
   }
 
  private:
-  Work* take() REQUIRES(mutex_) {
-    if (works_.empty()) return nullptr;
-    Work* const work = works_.front();
-    works_.pop_front();
-    return work;
-  }
-
+  const size_t processors_ = std::thread::hardware_concurrency();
   Mutex mutex_;
   std::deque<Work*> works_ GUARDED_BY(mutex_);
+  size_t jobs_ GUARDED_BY(mutex_) = 0;
 };
 
 Hashes::Hashes(bool with_md5) {
@@ -69,27 +103,33 @@ void Hashes::take_all(std::span<const Buffer> chunks) {
   for (const Buffer& chunk : chunks) take(chunk.view());
 }
 
-// A work that is done is gone.
-void Hashes::hash_waiting() {
-  const auto [one, other] = Waiting::all().take_two();
-  if (one == nullptr) return;
-  if (other == nullptr) {
-    one->hashes.take_all(one->chunks);
-    one->done.set(true);
-    return;
+// The next bytes of each. A work that is done is gone.
+void Hashes::hash_some(std::vector<Work*>& works) {
+  std::vector<Md5Hash::Update> updates;
+  for (Work* work : works)
+    updates.push_back({&*work->hashes.md5_, work->left().substr(0, kHashTogetherBytes)});
+  Md5Hash::update_all(updates);
+  for (size_t i = 0; i < works.size(); ++i) {
+    works[i]->hashes.crc64_ = wire::crc64(works[i]->hashes.crc64_, updates[i].bytes);
+    works[i]->advance(updates[i].bytes.size());
   }
-  const size_t common = std::min(one->chunks.size(), other->chunks.size());
-  for (size_t i = 0; i < common; ++i) {
-    const std::string_view bytes = one->chunks[i].view();
-    const std::string_view other_bytes = other->chunks[i].view();
-    Md5Hash::update_both(*one->hashes.md5_, bytes, *other->hashes.md5_, other_bytes);
-    one->hashes.crc64_ = wire::crc64(one->hashes.crc64_, bytes);
-    other->hashes.crc64_ = wire::crc64(other->hashes.crc64_, other_bytes);
-  }
-  for (Work* work : {one, other}) {
-    work->hashes.take_all(work->chunks.subspan(common));
+  std::erase_if(works, [](Work* work) {
+    if (!work->left().empty()) return false;
     work->done.set(true);
+    return true;
+  });
+}
+
+// Who comes meanwhile takes the place of who is done. After a while other jobs have their turn.
+void Hashes::hash_waiting(Workers& workers) {
+  std::vector<Work*> works;
+  for (size_t step = 0; step == 0 || !works.empty(); ++step) {
+    if (step < kStepsATurn) Waiting::all().take(works);
+    hash_some(works);
   }
+  if (Waiting::all().ends()) return;
+  // A further turn is never refused.
+  CHECK(workers.submit([&workers] { hash_waiting(workers); }, Workers::Turn::kAgain));
 }
 
 Workers::Turn Hashes::next_turn() {
@@ -110,6 +150,10 @@ Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
 }
 
 Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) {
+  if (chunks.size() == 1 && (!md5_ || chunks.front().size() <= kHashInPlaceBytes)) {
+    co_await update(workers, chunks.front().view());
+    co_return;
+  }
   if (!md5_) {
     co_await workers.run(
         [&] {
@@ -120,9 +164,12 @@ Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) 
     co_return;
   }
   Work work{*this, chunks, {}};
-  Waiting::all().add(work);
-  // Who is not let in does it, or what another waits for, at once.
-  if (!workers.submit(hash_waiting, next_turn())) hash_waiting();
+  work.advance(0);
+  if (Waiting::all().add(work)) {
+    // Who is not let in does it, and what others wait for, at once.
+    const auto job = [&workers] { hash_waiting(workers); };
+    if (!workers.submit(job, next_turn())) job();
+  }
   co_await work.done;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/executor.h"
@@ -24,8 +25,7 @@ class Hashes {
 
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
-  // The same for several, one after the other. Two bodies that wait for a worker are hashed at
-  // once.
+  // The same for several, one after the other. Several bodies are hashed at once.
   Task<void> update_all(Workers& workers, std::span<const Buffer> chunks);
   // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
   // over first.
@@ -38,7 +38,8 @@ class Hashes {
   struct Work;
   class Waiting;
 
-  static void hash_waiting();
+  static void hash_some(std::vector<Work*>& works);
+  static void hash_waiting(Workers& workers);
   Workers::Turn next_turn();
   void take(std::string_view bytes);
   void take_all(std::span<const Buffer> chunks);

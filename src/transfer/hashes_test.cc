@@ -34,7 +34,7 @@ TEST(Hashes, OfZerosEndWithTheDeadline) {
   EXPECT_FALSE(RunLoop::run(hashes.update_zeros(workers, UINT64_MAX, Deadline(clock, 0))));
 }
 
-// One worker for many bodies: most wait, and are hashed two at a time.
+// One worker for many bodies: most wait, and are hashed several at a time.
 TEST(Hashes, OfBodiesThatWaitTogetherAreThoseOfEach) {
   constexpr size_t kBodies = 7;
   Workers workers(1);

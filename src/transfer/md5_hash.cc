@@ -1,7 +1,7 @@
 #include "transfer/md5_hash.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -11,8 +11,6 @@
 namespace kyanite::transfer {
 
 namespace {
-
-using Md5Words = uint32_t[4];
 
 // RFC 1321: the integer part of 4294967296 times abs(sin(i)), i in radians from 1 on.
 constexpr uint32_t kSines[64] = {
@@ -33,45 +31,92 @@ constexpr size_t word_of(int step) {
   return static_cast<size_t>((step * kFactor[kRound] + kFirst[kRound]) % 16);
 }
 
-template <int kStep>
-[[gnu::always_inline]] inline void md5_step(Md5Words& words, const char* block) {
-  constexpr int kRound = kStep / 16;
-  uint32_t& a = words[(64 - kStep) % 4];
-  const uint32_t b = words[(65 - kStep) % 4];
-  const uint32_t c = words[(66 - kStep) % 4];
-  const uint32_t d = words[(67 - kStep) % 4];
-  uint32_t word;
-  std::memcpy(&word, block + word_of<kRound>(kStep) * sizeof word, sizeof word);
-  a += word + kSines[kStep];
-  // As sums, of which the parts without b, which comes last, are ready before.
-  if constexpr (kRound == 0) {
-    a += (d & ~b) + (b & c);
-  } else if constexpr (kRound == 1) {
-    a += (c & ~d) + (b & d);
-  } else if constexpr (kRound == 2) {
-    a += (c ^ d) ^ b;
-  } else {
-    a += c ^ (b | ~d);
-  }
-  a = std::rotl(a, kTurns[kRound][kStep % 4]) + b;
+// A word of the state or of a block, of one body or of several: one a lane. The compiler makes one
+// instruction for all lanes out of each operation.
+using FourLanes = uint32_t __attribute__((vector_size(16)));
+constexpr size_t kWordsOfBlock = MD5_CBLOCK / sizeof(uint32_t);
+using Blocks = std::array<const char*, Md5Hash::kMostAtOnce>;
+
+uint32_t word_at(const char* block, size_t word) {
+  uint32_t value;
+  std::memcpy(&value, block + word * sizeof value, sizeof value);
+  return value;
 }
 
-// Whole blocks of two bodies, step by step in turns.
-template <int... kSteps>
-void hash_both(Md5Words& one, const char* block, Md5Words& other, const char* other_block,
-               size_t blocks, std::integer_sequence<int, kSteps...>) {
-  for (; blocks > 0; --blocks) {
-    const Md5Words one_before = {one[0], one[1], one[2], one[3]};
-    const Md5Words other_before = {other[0], other[1], other[2], other[3]};
-    ((md5_step<kSteps>(one, block), md5_step<kSteps>(other, other_block)), ...);
-    for (size_t i = 0; i < 4; ++i) {
-      one[i] += one_before[i];
-      other[i] += other_before[i];
-    }
-    block += MD5_CBLOCK;
-    other_block += MD5_CBLOCK;
+template <int kRound, class Word>
+[[gnu::always_inline]] inline Word mixed(Word b, Word c, Word d) {
+  // As sums, of which the parts without b, which comes last, are ready before.
+  if constexpr (kRound == 0) return (d & ~b) + (b & c);
+  if constexpr (kRound == 1) return (c & ~d) + (b & d);
+  if constexpr (kRound == 2) return (c ^ d) ^ b;
+  if constexpr (kRound == 3) return c ^ (b | ~d);
+}
+
+template <int kStep, class Word>
+[[gnu::always_inline]] inline void md5_step(std::array<Word, 4>& words, Word word) {
+  constexpr int kRound = kStep / 16;
+  constexpr int kTurn = kTurns[kRound][kStep % 4];
+  Word& a = words[(64 - kStep) % 4];
+  const Word b = words[(65 - kStep) % 4];
+  a += word + kSines[kStep];
+  a += mixed<kRound>(b, words[(66 - kStep) % 4], words[(67 - kStep) % 4]);
+  a = (a << kTurn | a >> (32 - kTurn)) + b;
+}
+
+// Words of the blocks of four bodies by lanes: a square of words is turned over at a time.
+[[gnu::always_inline]] inline void load_lanes(FourLanes* to, const Blocks& blocks) {
+  for (size_t word = 0; word < kWordsOfBlock; word += 4) {
+    FourLanes rows[4];
+    for (size_t lane = 0; lane < 4; ++lane)
+      std::memcpy(&rows[lane], blocks[lane] + word * sizeof(uint32_t), sizeof rows[lane]);
+    const FourLanes low = __builtin_shuffle(rows[0], rows[1], FourLanes{0, 4, 1, 5});
+    const FourLanes high = __builtin_shuffle(rows[0], rows[1], FourLanes{2, 6, 3, 7});
+    const FourLanes lower = __builtin_shuffle(rows[2], rows[3], FourLanes{0, 4, 1, 5});
+    const FourLanes higher = __builtin_shuffle(rows[2], rows[3], FourLanes{2, 6, 3, 7});
+    to[word] = __builtin_shuffle(low, lower, FourLanes{0, 1, 4, 5});
+    to[word + 1] = __builtin_shuffle(low, lower, FourLanes{2, 3, 6, 7});
+    to[word + 2] = __builtin_shuffle(high, higher, FourLanes{0, 1, 4, 5});
+    to[word + 3] = __builtin_shuffle(high, higher, FourLanes{2, 3, 6, 7});
   }
 }
+
+struct FourBodies {
+  static constexpr size_t kLanes = 4;
+  std::array<FourLanes, 4> words;
+
+  void set(size_t lane, size_t word, uint32_t value) { words[word][lane] = value; }
+  uint32_t get(size_t lane, size_t word) const { return words[word][lane]; }
+  template <int... kSteps>
+  void hash(const Blocks& blocks, std::integer_sequence<int, kSteps...>) {
+    FourLanes block[kWordsOfBlock];
+    load_lanes(block, blocks);
+    const auto before = words;
+    (md5_step<kSteps>(words, block[word_of<kSteps / 16>(kSteps)]), ...);
+    for (size_t i = 0; i < words.size(); ++i) words[i] += before[i];
+  }
+};
+
+// By ordinary instructions in turns: lanes that stay empty would cost more.
+struct TwoBodies {
+  static constexpr size_t kLanes = 2;
+  std::array<uint32_t, 4> one;
+  std::array<uint32_t, 4> other;
+
+  void set(size_t lane, size_t word, uint32_t value) { (lane == 0 ? one : other)[word] = value; }
+  uint32_t get(size_t lane, size_t word) const { return (lane == 0 ? one : other)[word]; }
+  template <int... kSteps>
+  void hash(const Blocks& blocks, std::integer_sequence<int, kSteps...>) {
+    const auto before = one;
+    const auto other_before = other;
+    ((md5_step<kSteps>(one, word_at(blocks[0], word_of<kSteps / 16>(kSteps))),
+      md5_step<kSteps>(other, word_at(blocks[1], word_of<kSteps / 16>(kSteps)))),
+     ...);
+    for (size_t i = 0; i < one.size(); ++i) {
+      one[i] += before[i];
+      other[i] += other_before[i];
+    }
+  }
+};
 
 }  // namespace
 
@@ -98,35 +143,65 @@ void Md5Hash::add_length(size_t bytes) {
   state_.Nh = static_cast<uint32_t>(bits >> 32);
 }
 
-void Md5Hash::update_both(Md5Hash& one, std::string_view bytes, Md5Hash& other,
-                          std::string_view other_bytes) {
-  CHECK(&one != &other);
-  const auto fill_block = [](Md5Hash& md5, std::string_view& rest) {
-    const size_t count = std::min(md5.missing(), rest.size());
-    md5.update(rest.substr(0, count));
-    rest.remove_prefix(count);
-  };
-  fill_block(one, bytes);
-  fill_block(other, other_bytes);
-  const size_t blocks = std::min(bytes.size(), other_bytes.size()) / MD5_CBLOCK;
-  if (blocks > 0 && one.missing() == 0 && other.missing() == 0) {
-    Md5Words words = {one.state_.A, one.state_.B, one.state_.C, one.state_.D};
-    Md5Words others = {other.state_.A, other.state_.B, other.state_.C, other.state_.D};
-    hash_both(words, bytes.data(), others, other_bytes.data(), blocks,
-              std::make_integer_sequence<int, 64>());
-    const auto put_back = [&](Md5Hash& md5, const Md5Words& now, std::string_view& rest) {
-      md5.state_.A = now[0];
-      md5.state_.B = now[1];
-      md5.state_.C = now[2];
-      md5.state_.D = now[3];
-      md5.add_length(blocks * MD5_CBLOCK);
-      rest.remove_prefix(blocks * MD5_CBLOCK);
-    };
-    put_back(one, words, bytes);
-    put_back(other, others, other_bytes);
+template <class Bodies>
+void Md5Hash::hash_lanes(std::span<const Update> updates, size_t count) {
+  Bodies bodies;
+  Blocks blocks;
+  for (size_t lane = 0; lane < Bodies::kLanes; ++lane) {
+    // What lanes without a body hash is not looked at.
+    const Update& update = updates[lane < updates.size() ? lane : 0];
+    const MD5_CTX& state = update.hash->state_;
+    blocks[lane] = update.bytes.data();
+    bodies.set(lane, 0, state.A);
+    bodies.set(lane, 1, state.B);
+    bodies.set(lane, 2, state.C);
+    bodies.set(lane, 3, state.D);
   }
-  one.update(bytes);
-  other.update(other_bytes);
+  for (size_t i = 0; i < count; ++i) {
+    bodies.hash(blocks, std::make_integer_sequence<int, 64>());
+    for (size_t lane = 0; lane < Bodies::kLanes; ++lane) blocks[lane] += MD5_CBLOCK;
+  }
+  for (size_t lane = 0; lane < updates.size(); ++lane) {
+    MD5_CTX& state = updates[lane].hash->state_;
+    state.A = bodies.get(lane, 0);
+    state.B = bodies.get(lane, 1);
+    state.C = bodies.get(lane, 2);
+    state.D = bodies.get(lane, 3);
+    updates[lane].hash->add_length(count * MD5_CBLOCK);
+  }
+}
+
+void Md5Hash::hash_blocks(std::span<const Update> updates, size_t blocks) {
+  if (updates.size() == 1)
+    return updates[0].hash->update(updates[0].bytes.substr(0, blocks * MD5_CBLOCK));
+  if (updates.size() == 2) return hash_lanes<TwoBodies>(updates, blocks);
+  hash_lanes<FourBodies>(updates, blocks);
+}
+
+void Md5Hash::update_all(std::span<const Update> updates) {
+  CHECK(updates.size() <= kMostAtOnce);
+  std::array<Update, kMostAtOnce> left{};
+  size_t count = 0;
+  for (Update update : updates) {
+    const size_t filling = std::min(update.hash->missing(), update.bytes.size());
+    update.hash->update(update.bytes.substr(0, filling));
+    update.bytes.remove_prefix(filling);
+    left[count++] = update;
+  }
+  const auto ends = [](const Update& update) { return update.bytes.size() < MD5_CBLOCK; };
+  const auto begin = left.begin();
+  while (true) {
+    const auto end = begin + static_cast<ptrdiff_t>(count);
+    const auto ended = std::partition(begin, end, [&](const Update& each) { return !ends(each); });
+    for (auto each = ended; each != end; ++each) each->hash->update(each->bytes);
+    count = static_cast<size_t>(ended - begin);
+    if (count == 0) return;
+    size_t bytes = left[0].bytes.size();
+    for (size_t i = 1; i < count; ++i) bytes = std::min(bytes, left[i].bytes.size());
+    const size_t blocks = bytes / MD5_CBLOCK;
+    hash_blocks(std::span(left).first(count), blocks);
+    for (size_t i = 0; i < count; ++i) left[i].bytes.remove_prefix(blocks * MD5_CBLOCK);
+  }
 }
 
 }  // namespace kyanite::transfer

@@ -1,10 +1,12 @@
 // MD5 of bytes on their way. One body's MD5 cannot be split among threads, and takes a processor
-// less than half of what it could do, since every step waits for the one before. Two bodies at once
-// take little longer than one.
+// less than half of what it could do, since every step waits for the one before. Several bodies at
+// once take little longer than one.
 #pragma once
 
 #include <openssl/md5.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,14 +17,23 @@ class Md5Hash {
   Md5Hash();
 
   void update(std::string_view bytes);
-  // update() of two that are not the same.
-  static void update_both(Md5Hash& one, std::string_view bytes, Md5Hash& other,
-                          std::string_view other_bytes);
+  // update() of several that are not the same: kMostAtOnce at most. Fastest with as many bytes
+  // each.
+  struct Update {
+    Md5Hash* hash;
+    std::string_view bytes;
+  };
+  static constexpr size_t kMostAtOnce = 4;
+  static void update_all(std::span<const Update> updates);
   std::string finish();  // 16 bytes. Once, at the end.
 
  private:
   // How many bytes are missing to a whole block.
   size_t missing() const { return state_.num == 0 ? 0 : MD5_CBLOCK - state_.num; }
+  // The same number of whole blocks of each.
+  static void hash_blocks(std::span<const Update> updates, size_t blocks);
+  template <class Bodies>
+  static void hash_lanes(std::span<const Update> updates, size_t blocks);
   void add_length(size_t bytes);
 
   MD5_CTX state_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -26,39 +27,42 @@ TEST(Md5Hash, IsThatOfTheStandard) {
   EXPECT_EQ(hex(md5_of("abc")), "900150983cd24fb0d6963f7d28e17f72");
 }
 
-TEST(Md5Hash, OfTwoAtOnceIsThatOfEach) {
+TEST(Md5Hash, OfSeveralAtOnceIsThatOfEach) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 300; ++round) {
-    Md5Hash one;
-    Md5Hash other;
-    std::string all;
-    std::string others;
+  for (int round = 0; round < 400; ++round) {
+    const size_t bodies = 1 + static_cast<size_t>(round) % Md5Hash::kMostAtOnce;
+    std::vector<Md5Hash> hashes(bodies);
+    std::vector<std::string> all(bodies);
     for (int part = 0; part < 4; ++part) {
       // Whole blocks, parts of them, nothing.
       const size_t sizes[] = {0, 1, 63, 64, 65, 128, random() % 1000, 64 * (random() % 50)};
-      const std::string piece = random_text(random, sizes[random() % std::size(sizes)]);
-      const std::string other_piece = random_text(random, sizes[random() % std::size(sizes)]);
-      Md5Hash::update_both(one, piece, other, other_piece);
-      all += piece;
-      others += other_piece;
+      std::vector<std::string> pieces;
+      for (size_t i = 0; i < bodies; ++i)
+        pieces.push_back(random_text(random, sizes[random() % std::size(sizes)]));
+      std::vector<Md5Hash::Update> updates;
+      for (size_t i = 0; i < bodies; ++i) {
+        updates.push_back({&hashes[i], pieces[i]});
+        all[i] += pieces[i];
+      }
+      Md5Hash::update_all(updates);
     }
-    ASSERT_EQ(hex(one.finish()), hex(md5_of(all))) << round;
-    ASSERT_EQ(hex(other.finish()), hex(md5_of(others))) << round;
+    for (size_t i = 0; i < bodies; ++i)
+      ASSERT_EQ(hex(hashes[i].finish()), hex(md5_of(all[i]))) << round << " " << i;
   }
 }
 
 TEST(Md5Hash, CountsMoreThan512MiB) {
   const std::string part(1 << 20, 'x');
-  Md5Hash one;
-  Md5Hash other;
+  std::vector<Md5Hash> hashes(Md5Hash::kMostAtOnce);
   Md5Hash alone;
   for (int i = 0; i < 513; ++i) {
-    Md5Hash::update_both(one, part, other, part);
+    std::vector<Md5Hash::Update> updates;
+    for (Md5Hash& hash : hashes) updates.push_back({&hash, part});
+    Md5Hash::update_all(updates);
     alone.update(part);
   }
   const std::string expected = alone.finish();
-  EXPECT_EQ(one.finish(), expected);
-  EXPECT_EQ(other.finish(), expected);
+  for (Md5Hash& hash : hashes) EXPECT_EQ(hash.finish(), expected);
 }
 
 }  // namespace

@@ -70,11 +70,7 @@ struct Upload {
       uploaded.length += chunk.size();
       if (uploaded.length > most) co_return wire::Error(Code::kRequestBodyTooLarge);
     }
-    if (chunks.size() == 1) {
-      co_await hashes.update(call.context.workers, chunks.front().view());
-    } else {
-      co_await hashes.update_all(call.context.workers, chunks);
-    }
+    co_await hashes.update_all(call.context.workers, chunks);
     if (storing) {
       if (auto stored = co_await settle(); !stored) co_return stored;
     }
