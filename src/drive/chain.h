@@ -99,6 +99,12 @@ struct Outgoing {
   std::shared_ptr<Channel> signed_by;  // Null: not signed, or signed already.
 };
 
+inline uint64_t bytes_of(const Outgoing& message) {
+  uint64_t size = message.message.size();
+  for (const auto& piece : message.data) size += os::size_of(piece);
+  return size;
+}
+
 // A frame to be sent.
 struct OutgoingFrame {
   std::vector<Outgoing> messages;
@@ -119,6 +125,8 @@ struct Chain {
     uint64_t number = 0;  // Among those that are away from there.
   };
   std::optional<Origin> origin;
+  // The connection that it came by is gone: what of it is served yet waits for nothing.
+  bool ended = false;
   // Counted with those that came to further connections: as they do, or the one it came by is gone.
   bool guest = false;
 
@@ -129,7 +137,8 @@ struct Chain {
   smb::Status create_error = smb::Status::kSuccess;  // Of a CREATE that failed.
 
   std::vector<Outgoing> replies;
-  uint32_t credits = 0;  // Granted with them; the last reply of a frame carries them all.
+  uint64_t reply_bytes = 0;  // With what pads them.
+  uint32_t credits = 0;      // Granted with them; the last reply of a frame carries them all.
 };
 
 }  // namespace kyanite::drive

@@ -4,6 +4,9 @@
 #include <thread>
 
 #include "drive/test_support.h"
+#include "smb/create.h"
+#include "smb/file_io.h"
+#include "smb/query.h"
 #include "smb/session.h"
 
 namespace kyanite::drive {
@@ -269,6 +272,64 @@ TEST_F(Waiting, OnlySoManyMayWait) {
   }
   exchanges.clear();
   EXPECT_EQ(world.drive.metrics.waiting, 0u);
+}
+
+// What follows in a chain when its connection is gone does not wait for anybody.
+class EndedChains : public Chains {
+ protected:
+  smb::FileId create(const std::string& name, uint32_t options = 0) {
+    smb::CreateRequest request;
+    request.name = name;
+    request.desired_access = smb::kGenericAllMeans;
+    request.share_access = 7;
+    request.disposition = smb::Disposition::kOpenIf;
+    request.options = options;
+    const auto answer = client.ask(Command::kCreate, request);
+    CHECK(answer && answer->status() == Status::kSuccess);
+    return answer->body<smb::CreateReply>().file;
+  }
+  std::string lock(const smb::FileId& file, uint32_t flags) {
+    smb::LockRequest request;
+    request.file = file;
+    request.locks.push_back({0, 1, flags});
+    return client.message(Command::kLock, request);
+  }
+  // Whether the connection ends while a request is served that the other one follows.
+  bool ends_before(std::string waits) {
+    Pending<bool> gate;
+    world.shares.gate = &gate;
+    smb::TreeConnectRequest slow;
+    slow.path = "\\\\s\\slow";
+    std::vector<std::string> messages = {std::move(waits)};
+    messages.insert(messages.begin(), client.message(Command::kTreeConnect, slow));
+    client.give(client.protect(std::move(messages)));
+    bool over = false;
+    const auto end = [](Connection& connection, bool& out) -> Detached {
+      co_await connection.end(false);
+      out = true;
+    };
+    end(client.connection, over);
+    world.loop.run_ready();
+    EXPECT_FALSE(over);
+    gate.set(true);
+    world.loop.run_ready();
+    return over;
+  }
+};
+
+TEST_F(EndedChains, DoNotWaitForLocks) {
+  const smb::FileId holder = create("file");
+  const smb::FileId waiter = create("file");
+  ASSERT_EQ(ask({lock(holder, smb::lock_flag::kExclusive)}).at(0).status(), Status::kSuccess);
+  EXPECT_TRUE(ends_before(lock(waiter, smb::lock_flag::kExclusive)));
+}
+
+TEST_F(EndedChains, DoNotWaitForChanges) {
+  smb::ChangeNotifyRequest notify;
+  notify.file = create("directory", smb::create_option::kDirectoryFile);
+  notify.filter = 1;
+  notify.output_length = 1024;
+  EXPECT_TRUE(ends_before(client.message(Command::kChangeNotify, notify)));
 }
 
 TEST_F(Chains, NotificationsComeFromAnyThread) {

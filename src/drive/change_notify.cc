@@ -91,6 +91,8 @@ Task<Reply> change_notify(Exchange& exchange) {
     case Exchange::Async::kTooMany:
       co_return refuse(exchange, Status::kInsufficientResources);
   }
+  // A cancellation is told once, and must find something that waits.
+  if (exchange.cancelled()) co_return refuse(exchange, Status::kNotifyCleanup);
   const uint64_t ticket = exchange.header.message_id;
   exchange.when_cancelled([&watchers, watch, ticket] { watchers.cancel(watch, ticket); });
   auto seen = co_await watchers.next(watch, ticket);

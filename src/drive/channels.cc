@@ -39,7 +39,7 @@ bool Connection::add_channel(FurtherChannel channel) {
 // What waits for an answer on it waits in vain. A session whose home is gone ends with its last
 // connection.
 Detached Connection::remove_channel(uint64_t session_id, std::shared_ptr<Mailbox> connection) {
-  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+  abandon([&](const Exchange& exchange) {
     return exchange.chain().origin && exchange.chain().origin->connection == connection &&
            !exchange.outlives_channel;
   });

@@ -253,6 +253,34 @@ TEST_F(Channels, SessionOutlivesTheConnectionItWasMadeOn) {
   EXPECT_EQ(world.drive.sessions.established(), 0u);
 }
 
+// Nobody would end it there.
+TEST_F(Channels, NoSessionBeginsOnAConnectionThatHasEnded) {
+  bind();
+  bool over = false;
+  const auto end = [](Connection& connection, bool& out) -> Detached {
+    co_await connection.end(false);
+    out = true;
+  };
+  end(home.connection, over);
+  world.loop.run_ready();
+  const std::string token = home.ntlm.initial_token(home.ntlm.negotiate());
+  smb::SessionSetupRequest logon;
+  logon.security_mode = smb::security_mode::kSigningEnabled;
+  logon.token = token;
+  std::vector<std::string> messages = {other.message(Command::kEcho, smb::EchoRequest())};
+  const uint64_t session = std::exchange(other.session_id, 0);
+  messages.push_back(other.message(Command::kSessionSetup, logon));
+  other.session_id = session;
+  other.asked_credits = 5;
+  const auto answers = other.converse(other.protect(std::move(messages)));
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kSuccess);
+  EXPECT_EQ(answers[1].status(), Status::kInsufficientResources);
+  other.end();
+  world.loop.run_ready();
+  EXPECT_TRUE(over);
+}
+
 TEST_F(Channels, FurtherOnesComeAndGo) {
   bind();
   other.end();

@@ -238,6 +238,8 @@ bool Connection::has_opens() const {
 }
 
 std::shared_ptr<Session> Connection::add_session() {
+  // Nobody would end it: what arrives here now came by further connections of other sessions.
+  if (ending_) return nullptr;
   if (sessions_.size() - established_ >= kMaxLogons || sessions_.size() >= kMaxSessions)
     return nullptr;
   const uint64_t id = drive_.sessions.add(mailbox_);
@@ -270,6 +272,14 @@ void Connection::cancel_where(Exchange::Cancelled why,
   for (Exchange* exchange : running_) {
     if (which(*exchange)) exchange->cancel(why);
   }
+}
+
+void Connection::abandon(const std::function<bool(const Exchange&)>& which) {
+  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
+    if (!which(exchange)) return false;
+    exchange.chain().ended = true;
+    return true;
+  });
 }
 
 Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why,
@@ -376,9 +386,7 @@ Task<void> Connection::end(bool answered) {
     return exchange.outlives_channel && exchange.session != nullptr &&
            !exchange.session->further.empty();
   };
-  cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
-    return !exchange.chain().origin && !goes_on(exchange);
-  });
+  abandon([&](const Exchange& exchange) { return !exchange.chain().origin && !goes_on(exchange); });
   for (Exchange* exchange : running_) {
     if (exchange->chain().guest || exchange->cancelled()) continue;
     exchange->chain().guest = true;

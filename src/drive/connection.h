@@ -143,6 +143,9 @@ class Connection {
   bool fail(std::string_view why);
   Task<void> make_progress();
   void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
+  // The connection that these came by is gone. What follows them in their chains is served as if it
+  // were cancelled.
+  void abandon(const std::function<bool(const Exchange&)>& which);
 
   // dispatch.cc: service.
   Detached run(std::unique_ptr<Chain> chain);
@@ -153,6 +156,7 @@ class Connection {
   bool has_lost_key(Session* session) const;
   Task<Reply> answer(Exchange& exchange);
   void finish(Exchange& exchange, Reply reply);
+  void add_reply(Chain& chain, Outgoing reply);
   void send_interim(Exchange& exchange);
   void send_replies(Chain& chain, bool last);
   void count(const Exchange& exchange, const Reply& reply);

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <memory>
+#include <thread>
+
 #include "drive/durable.h"
 #include "drive/test_support.h"
 #include "smb/file_io.h"
@@ -60,8 +64,9 @@ class Creates : public testing::Test {
     const auto answer = client.converse(create_message(client, std::move(request), contexts));
     return answer.size() == 1 ? answer[0].status() : Status::kUnsuccessful;
   }
-  static smb::FileId must_create(TestClient& client, smb::CreateRequest request) {
-    const auto answer = client.converse(create_message(client, std::move(request)));
+  static smb::FileId must_create(TestClient& client, smb::CreateRequest request,
+                                 const smb::CreateContexts& contexts = {}) {
+    const auto answer = client.converse(create_message(client, std::move(request), contexts));
     CHECK(answer.size() == 1 && answer[0].status() == Status::kSuccess);
     return answer[0].body<smb::CreateReply>().file;
   }
@@ -190,6 +195,34 @@ TEST_F(Creates, NamesAreFreeAgainWhenNobodyCameBackForWhatHadThem) {
   EXPECT_EQ(create(other, asking("file")), Status::kSuccess) << "it gives way";
   EXPECT_EQ(create(back, asking("file"), named), Status::kSuccess);
   world.shares.open_files.set_remover(nullptr);
+}
+
+// What is removed needs what the remover lives in.
+TEST_F(Creates, TheRemoverEndsWhenAllIsRemoved) {
+  tree::OpenFiles& table = world.shares.open_files;
+  auto remover = std::make_unique<Remover>(world.drive);
+  table.set_remover(remover.get());
+  smb::CreateContexts durable = leased('k');
+  durable.durable2.emplace().create_guid = TestClient::filled('n');
+  smb::CreateRequest deleting = asking("file");
+  deleting.options = smb::create_option::kDeleteOnClose;
+  tree::FileKey file;
+  {
+    TestClient lost{world};
+    come_in(lost);
+    file = table.find(must_create(lost, deleting, durable).persistent_id)->file;
+  }
+  TestClient other{world};
+  come_in(other, 'o');
+  std::promise<void> go;
+  ASSERT_TRUE(world.workers.submit([&go] { go.get_future().wait(); }));
+  other.give(other.protect({other.message(Command::kCreate, asking("file"))}));
+  ASSERT_TRUE(table.is_delete_pending(file)) << "it waits for the workers";
+  std::thread worker([&go] { go.set_value(); });
+  table.set_remover(nullptr);
+  remover.reset();
+  EXPECT_FALSE(table.is_delete_pending(file));
+  worker.join();
 }
 
 TEST_F(Creates, WhoMayOnlyAppendDoesNotOverwrite) {

@@ -199,7 +199,15 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   } else if (by_session) {
     out.signed_by = exchange.channel();
   }
-  chain.replies.push_back(std::move(out));
+  add_reply(chain, std::move(out));
+}
+
+// Several that read much may have more to tell than a frame can.
+void Connection::add_reply(Chain& chain, Outgoing reply) {
+  const uint64_t bytes = bytes_of(reply) + smb::kChainAlignment;
+  if (chain.reply_bytes + bytes > kMaxReplyFrameBytes) send_replies(chain, false);
+  chain.reply_bytes += bytes;
+  chain.replies.push_back(std::move(reply));
 }
 
 // STATUS_PENDING: the replies before are sent first. Clients do not look for a signature of it,
@@ -223,6 +231,7 @@ void Connection::send_replies(Chain& chain, bool last) {
   if (chain.replies.empty()) return;
   OutgoingFrame out;
   out.messages = std::exchange(chain.replies, {});
+  chain.reply_bytes = 0;
   out.sealed_by = chain.sealed_by;
   deliver(chain, last ? Leg::kLast : Leg::kReplies, std::move(out));
 }

@@ -43,6 +43,7 @@ struct Drive {
   Metrics metrics;
   NamedCreates creates;
   AppInstances programs;
+  store::KeyedLocks listings;  // Of one open, one request at a time.
 
   // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
   int64_t write_behind_ticks = kTicksPerSecond;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "drive/exchange.h"
@@ -40,12 +41,18 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
 class Remover final : public tree::OpenFiles::Remover {
  public:
   explicit Remover(Drive& drive) : drive_(drive) {}
+  ~Remover() override;  // When what it removes is removed: that needs the drive.
   void ended(const std::shared_ptr<void>& front) override;
   void remove(const tree::Handle& last, std::shared_ptr<void> front,
               tree::OpenFiles::Admission removal) override;
 
  private:
+  void one_over();
+
   Drive& drive_;
+  Mutex mutex_;
+  ConditionVariable over_;
+  size_t under_way_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace kyanite::drive

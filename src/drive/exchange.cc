@@ -15,6 +15,7 @@ Exchange::Exchange(Connection& on, Chain& part_of, size_t index)
       chain_(part_of),
       incoming_(part_of.requests[index]) {
   occasion.deadline = Deadline(on.drive().clock, kRequestSeconds);
+  if (part_of.ended) cancelled_ = Cancelled::kEnded;
   connection.running_.push_back(this);
   place = connection.running_.size() - 1;
 }

@@ -19,6 +19,9 @@ inline constexpr uint32_t kBytesPerCredit = 64 * 1024;
 inline constexpr size_t kMaxUnauthenticatedFrameBytes = auth::kMaxLogonTokenBytes + 1024;
 inline constexpr size_t kMaxFrameBytes = kMaxTransferBytes + kBytesPerCredit;
 static_assert(kMaxFrameBytes + smb::kTransformBytes <= smb::kMaxFrameBytes);
+// What the replies to a chain have together in one frame. Where they have more, further ones
+// follow.
+inline constexpr size_t kMaxReplyFrameBytes = smb::kMaxFrameBytes - smb::kTransformBytes;
 
 // Of a connection.
 inline constexpr uint32_t kMaxCredits = 8192;

@@ -123,6 +123,38 @@ TEST_F(Limits, BytesOfOneRequest) {
   EXPECT_GE(client.connection.most_frame_bytes(), kMaxTransferBytes + smb::kHeaderBytes);
 }
 
+// What several requests of a chain read may be more than a frame has room for.
+TEST_F(Limits, BytesOfOneFrame) {
+  ASSERT_TRUE(client.ask(Command::kEcho, smb::EchoRequest()));
+  smb::FileId file;
+  ASSERT_EQ(open(client, "file", &file), Status::kSuccess);
+  smb::WriteRequest last;
+  last.file = file;
+  last.offset = kMaxTransferBytes - 1;
+  last.data = "x";
+  ASSERT_EQ(client.ask(Command::kWrite, last)->status(), Status::kSuccess);
+  smb::ReadRequest request;
+  request.file = file;
+  request.length = kMaxTransferBytes;
+  for (const bool sealed : {false, true}) {
+    client.sealed = sealed;
+    std::vector<std::string> reads;
+    client.charge = kMaxTransferBytes / kBytesPerCredit;
+    for (int i = 0; i < 3; ++i) reads.push_back(client.message(Command::kRead, request));
+    client.charge = 1;
+    EXPECT_TRUE(client.give(client.protect(std::move(reads))));
+    ASSERT_TRUE(world.loop.run_until([&] { return client.carrier.frames.size() == 3; }));
+    for (int i = 0; i < 3; ++i) {
+      const auto answers = client.take();
+      ASSERT_EQ(answers.size(), 1u);
+      EXPECT_EQ(answers[0].status(), Status::kSuccess);
+      EXPECT_EQ(answers[0].body<smb::ReadReply>().length, kMaxTransferBytes);
+      EXPECT_EQ(answers[0].signature_right, !sealed);
+      EXPECT_EQ(answers[0].header.credits > 0, i == 2) << "the last has them all";
+    }
+  }
+}
+
 // Replies that their reader leaves lying there.
 TEST_F(Limits, MemoryOfReplies) {
   Budget& memory = reply_memory();

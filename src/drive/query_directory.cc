@@ -64,6 +64,12 @@ class Page {
   bool overflowed_ = false;
 };
 
+// How far an open has come is used by one request at a time, which may be in another thread.
+store::KeyedLocks::Locking lock_listing(const Exchange& exchange, const Open& open) {
+  return exchange.connection.drive().listings.lock(std::to_string(exchange.session->id()) + "/" +
+                                                   std::to_string(open.id.volatile_id));
+}
+
 Task<tree::Result<void>> fill(Exchange& exchange, Open& open, Page& page) {
   Listing& listing = open.listing;
   while (listing.dots < std::size(kDots)) {
@@ -84,8 +90,10 @@ Task<tree::Result<void>> fill(Exchange& exchange, Open& open, Page& page) {
   const tree::DirectoryCursor::Take take = [&](const tree::Entry& entry) {
     return page.add(directory_entry(entry, entry.name));
   };
-  co_return co_await listing.cursor.go_on(exchange.occasion, open.file, listing.prefix, match,
-                                          take);
+  using Effort = tree::DirectoryCursor::Effort;
+  const Effort effort = listing.pattern->is_costly() ? Effort::kMuch : Effort::kLittle;
+  co_return co_await listing.cursor.go_on(exchange.occasion, open.file, listing.prefix, match, take,
+                                          effort);
 }
 
 }  // namespace
@@ -99,6 +107,7 @@ Task<Reply> query_directory(Exchange& exchange) {
     co_return refuse(exchange, Status::kInvalidInfoClass);
   if (!open->file.directory) co_return refuse(exchange, Status::kInvalidParameter);
   if (!open->has(smb::access::kReadData)) co_return refuse(exchange, Status::kAccessDenied);
+  const auto turn = co_await lock_listing(exchange, *open);
   Listing& listing = open->listing;
   const bool reopens = (request->flags & flag::kReopen) != 0;
   if (reopens || (request->flags & flag::kRestart) != 0) listing.restart();

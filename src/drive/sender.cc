@@ -13,12 +13,6 @@
 namespace kyanite::drive {
 
 namespace {
-uint64_t bytes_of(const Outgoing& message) {
-  uint64_t size = message.message.size();
-  for (const auto& piece : message.data) size += os::size_of(piece);
-  return size;
-}
-
 uint64_t bytes_of(const OutgoingFrame& frame) {
   uint64_t size = 0;
   for (const Outgoing& message : frame.messages) size += bytes_of(message);

@@ -30,8 +30,12 @@ class Wildcard {
   // Whether there can be more than one such name.
   bool is_pattern() const { return !literal_; }
   bool matches(std::string_view name) const;
+  // Matching takes so long that no thread should do it for which others wait.
+  bool is_costly() const { return !all_ && !literal_ && parts_.size() > kFewCharacters; }
 
  private:
+  static constexpr size_t kFewCharacters = 32;
+
   // What stands for more than itself is above all code points.
   enum Special : char32_t { kStar = 0x110000, kAny, kDosStar, kDosAny, kDosDot };
 

@@ -57,6 +57,14 @@ TEST(Wildcard, MatchesByTheTable) {
   }
 }
 
+TEST(Wildcard, OfManyCharactersIsCostly) {
+  const std::string name(100, 'A');
+  for (const std::string& pattern :
+       {std::string("*"), std::string("*.*"), std::string("*A?.TXT"), name})
+    EXPECT_FALSE(Wildcard::parse(pattern)->is_costly()) << pattern;
+  EXPECT_TRUE(Wildcard::parse(name + "*")->is_costly());
+}
+
 TEST(Wildcard, IsComparedAsItIs) {
   EXPECT_FALSE(matches("a*", "ABC")) << "both are given in folded form";
   EXPECT_TRUE(matches("*\xC3\x89", "CAF\xC3\x89"));

@@ -24,7 +24,7 @@ struct Portion {
 
 Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& directory,
                                           const std::string& prefix, const Match& match,
-                                          const Take& take) {
+                                          const Take& take, Effort effort) {
   const Tree& tree = directory.tree;
   const Drafts& drafts = tree.open_files->drafts();
   const Moment now = occasion.clock().moment();
@@ -45,10 +45,12 @@ Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& dir
         const std::string folded = stored_name(tree.names, (*entry)->name);
         portion.next = folded + '\0';
         if (match(folded)) portion.entries.push_back(std::move(**entry));
+        if (view.enough()) return {};
       }
       return {};
     };
-    auto looked = co_await snapshot->look(look);
+    auto looking = effort == Effort::kMuch ? snapshot->scan(look) : snapshot->look(look);
+    auto looked = co_await std::move(looking);
     if (!looked) co_return Error(looked.error());
     for (Entry& entry : portion.entries) {
       if (!tree.shown && !entry.directory) {

@@ -20,9 +20,13 @@ class DirectoryCursor {
   // Takes an entry; false: there is no room, and it comes again with the next call.
   using Take = std::function<bool(const Entry& entry)>;
 
+  // What `match` takes: much is not for threads that others wait for.
+  enum class Effort { kLittle, kMuch };
+
   // Shows those whose folded name begins with `prefix` until there is no room or no more of them.
+  // `match` and `prefix` are used in other threads meanwhile.
   Task<Result<void>> go_on(store::Occasion& occasion, Opened& directory, const std::string& prefix,
-                           const Match& match, const Take& take);
+                           const Match& match, const Take& take, Effort effort = Effort::kLittle);
   void restart() { *this = {}; }
 
  private:

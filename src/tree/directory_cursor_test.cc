@@ -91,6 +91,58 @@ TEST_F(Directories, ShowWhatIsNotStoredYet) {
   EXPECT_EQ(files_.close(directory), "ok");
 }
 
+// Counts where it is looked at.
+class CountingStore final : public store::MemoryStore {
+ public:
+  std::unique_ptr<store::Snapshot> snapshot() override {
+    return std::make_unique<Counting>(store::MemoryStore::snapshot(), *this);
+  }
+  size_t looks = 0;
+  size_t scans = 0;
+
+ private:
+  class Counting final : public store::Snapshot {
+   public:
+    Counting(std::unique_ptr<store::Snapshot> all, CountingStore& counts)
+        : all_(std::move(all)), counts_(counts) {}
+    Task<store::Result<void>> look(store::Look look) override {
+      ++counts_.looks;
+      return all_->look(std::move(look));
+    }
+    Task<store::Result<void>> scan(store::Look look) override {
+      ++counts_.scans;
+      return all_->scan(std::move(look));
+    }
+
+   private:
+    const std::unique_ptr<store::Snapshot> all_;
+    CountingStore& counts_;
+  };
+};
+
+// A look that has had enough ends, and what takes long is done where nobody waits for the thread.
+TEST(DirectoryCursor, LetsOthersHaveTheirTurn) {
+  constexpr int kFiles = 300;
+  CountingStore store;
+  HandleTree files(store);
+  Opened directory = files.open("directory", {Disposition::kOpenIf, Kind::kDirectory});
+  for (int i = 0; i < kFiles; ++i)
+    ASSERT_EQ(RunLoop::run(files.create("directory/file" + std::to_string(i))), "ok");
+  const auto match_none = [](std::string_view) { return false; };
+  const auto take_none = [](const Entry&) { return false; };
+  for (const auto effort : {DirectoryCursor::Effort::kLittle, DirectoryCursor::Effort::kMuch}) {
+    store::Occasion occasion(store, files.lines, files.clock);
+    store.looks = store.scans = 0;
+    DirectoryCursor cursor;
+    ASSERT_TRUE(
+        RunLoop::run(cursor.go_on(occasion, directory, "", match_none, take_none, effort)).ok());
+    const bool much = effort == DirectoryCursor::Effort::kMuch;
+    EXPECT_GE(much ? store.scans : store.looks, 3u);
+    EXPECT_EQ(much ? store.looks : store.scans, 0u);
+  }
+  EXPECT_EQ(files.close(directory), "ok");
+}
+
 TEST_F(Directories, ThatHaveManyNamesShowFewFast) {
   Opened directory = open_directory();
   make(300, "a");

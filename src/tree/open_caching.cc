@@ -234,10 +234,8 @@ bool OpenFiles::park(HandleId id, int64_t seconds, std::shared_ptr<void> front) 
   Grants& grants = mine.files.at(found->second.file).grants;
   const auto state = grants.of(id);
   if (!state || state->breaking || !state->caching.has(concurrency::kHandleCaching)) return false;
-  if (parked_.fetch_add(1) >= kMaxParkedHandles) {
-    --parked_;
-    return false;
-  }
+  if (!parked_counts_.add(found->second.file.share)) return false;
+  ++parked_;
   grants.set_holder(id, nullptr);
   mine.parked[id] = {after_seconds(clock_.moment(), seconds), std::move(front)};
   return true;
@@ -259,6 +257,7 @@ kyanite::Result<OpenFiles::Reclaimed, Refusal> OpenFiles::reclaim(
   Reclaimed reclaimed{handle, std::move(parked->second.front)};
   mine.parked.erase(parked);
   --parked_;
+  parked_counts_.remove(handle.file.share);
   return reclaimed;
 }
 

@@ -219,8 +219,10 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
   }
   File* busy = in_the_way(request);
   if (busy != nullptr) return Obstacle{{}, busy};
-  if (lease && !leases_.add(*lease, request.file)) return Obstacle{Refusal::kLeaseElsewhere};
-  return std::nullopt;
+  if (!handle_counts_.add(request.file.share)) return Obstacle{Refusal::kTooManyHandles};
+  if (!lease || leases_.add(*lease, request.file)) return std::nullopt;
+  handle_counts_.remove(request.file.share);
+  return Obstacle{Refusal::kLeaseElsewhere};
 }
 
 OpenFiles::File* OpenFiles::in_the_way(const FileOpen& request) {
@@ -413,12 +415,15 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   std::erase(file.handles, id);
   if (handle->second.closing) --file.closing;
   if (handle->second.undecided) --file.undecided;
-  std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
+  const store::SpaceId share = handle->second.file.share;
+  handle_counts_.remove(share);
+  lock_counts_.remove(
+      share, std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; }));
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);
     return wait->handle == id;
   });
-  retry_locks(file, after);
+  retry_locks(file, share, after);
   if (const auto over = file.grants.remove(id)) leases_.remove(*over);
   note_breaks(shard, handle->second.file);
   wake_all(file, after);
@@ -426,6 +431,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
     if (parked->second.front != nullptr) after.end(std::move(parked->second.front));
     shard.parked.erase(parked);
     --parked_;
+    parked_counts_.remove(share);
   }
   Handle removed = std::move(handle->second);
   shard.handles.erase(handle);

@@ -41,6 +41,7 @@
 #include "tree/grants.h"
 #include "tree/lease_index.h"
 #include "tree/records.h"
+#include "tree/share_counts.h"
 #include "tree/watchers.h"
 
 namespace kyanite::tree {
@@ -50,10 +51,13 @@ inline constexpr size_t kMaxHandlesPerFile = 2000;
 // Locks of one file that are held, and those that wait for others.
 inline constexpr size_t kMaxLocksPerFile = 8192;
 inline constexpr size_t kMaxWaitingLocks = 1000;
+// Of all files together, of which one share has a half at most (share_counts.h).
+inline constexpr size_t kMaxHandles = 256 * 1024;
+inline constexpr size_t kMaxLocks = 1024 * 1024;
 // Handles below a directory whose clients are asked to give them up when it is moved.
 inline constexpr size_t kMaxReleasedHandles = 16384;
-// Handles that wait for their clients to come back.
-inline constexpr size_t kMaxParkedHandles = 16384;
+// Handles that wait for their clients to come back, of all files together, too.
+inline constexpr size_t kMaxParkedHandles = 32 * 1024;
 // How long a REST operation waits at most for clients to give back what they cache.
 inline constexpr int64_t kCacheFlushSeconds = 30;
 
@@ -331,6 +335,7 @@ class OpenFiles {
   struct HeldLock {
     HandleId holder;
     RangeLock lock;
+    uint64_t number;  // Of the file's locks, which are kept in this order.
   };
   // Somebody who asks again when something has changed: true; false: who has waited long enough.
   struct Wait {
@@ -343,6 +348,9 @@ class OpenFiles {
     HandleId handle;
     RangeLock lock;
     uint64_t ticket;
+    // The lock that is in the way; none before it is. So each of them is looked at once for each
+    // that waits, however often some are given back.
+    uint64_t behind = 0;
     Pending<kyanite::Result<void, Refusal>> turn{};
   };
 
@@ -351,6 +359,7 @@ class OpenFiles {
     std::vector<HandleId> handles;
     size_t open_below = 0;  // handles whose ancestor it is
     std::vector<HeldLock> locks;
+    uint64_t last_lock = 0;            // The number of the last that was taken.
     std::deque<LockWait*> lock_waits;  // in the order in which they came
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
@@ -432,13 +441,15 @@ class OpenFiles {
   HandleId add(FileOpen request) NO_THREAD_SAFETY_ANALYSIS;
   void grant(Shard& shard, const FileOpen& request, HandleId handle) REQUIRES(shard.mutex);
   static void wake_all(File& file, Aftermath& after);
-  static void retry_locks(File& file, Aftermath& after);
+  void retry_locks(File& file, store::SpaceId share, Aftermath& after);
+  std::optional<Refusal> try_lock(File& file, store::SpaceId share, LockWait& wait);
   void pass_time(Shard& shard, Moment now, Aftermath& after) REQUIRES(shard.mutex);
   void count_below(const Handle& handle, bool opened) NO_THREAD_SAFETY_ANALYSIS;
-  static kyanite::Result<void, Refusal> add_locks(File& file, HandleId holder,
-                                                  std::span<const RangeLock> locks);
-  // The file that a handle may lock ranges of.
-  kyanite::Result<File*, Refusal> lockable(Shard& shard, HandleId handle, Aftermath& after)
+  kyanite::Result<void, Refusal> add_locks(File& file, store::SpaceId share, HandleId holder,
+                                           std::span<const RangeLock> locks);
+  // The file that a handle may lock ranges of, and its share.
+  kyanite::Result<std::pair<File*, store::SpaceId>, Refusal> lockable(Shard& shard, HandleId handle,
+                                                                      Aftermath& after)
       REQUIRES(shard.mutex);
   // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
   // does once it has let go of the shard (uncount).
@@ -459,6 +470,9 @@ class OpenFiles {
   std::unique_ptr<Drafts> drafts_;
   std::array<Shard, kShards> shards_;
   LeaseIndex leases_;
+  ShareCounts handle_counts_{kMaxHandles};
+  ShareCounts lock_counts_{kMaxLocks};
+  ShareCounts parked_counts_{kMaxParkedHandles};
   Watchers watchers_;
   Remover* remover_ = nullptr;
   std::atomic<size_t> open_{0};      // handles and drafts, in all shards

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/started.h"
 #include "tree/handles_test_support.h"
 
 namespace kyanite::tree {
@@ -268,6 +269,34 @@ TEST_F(Opens, WhatASnapshotShowsIsReadAndNothingElse) {
   order.disposition = Disposition::kCreate;
   EXPECT_EQ(files_.says("new", order), text_of(Error(Reason::kShownOnly)));
   EXPECT_EQ(files_.stored("file"), "now!");
+}
+
+// Reads take a while, as those from a disk do.
+class SlowStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
+    co_await Executor::yield();
+    co_return co_await store::MemoryStore::get(key);
+  }
+};
+
+// Each of several requests finds out by itself where the file is now.
+TEST(Opened, IsFoundByAllWhoLookForItAtOnce) {
+  SlowStore store;
+  HandleTree files(store);
+  Opened mover = files.open("file");
+  Opened reader = files.open("file");
+  ASSERT_EQ(files.write(mover, 0, "abc"), "ok");
+  ASSERT_EQ(files.rename(mover, "moved"), "ok");
+  const auto read_twice = [&]() -> Task<std::string> {
+    Started first(files.read_task(reader, 0, 3));
+    Started second(files.read_task(reader, 0, 3));
+    std::string both = co_await first.join();
+    co_return both + " " + co_await second.join();
+  };
+  EXPECT_EQ(RunLoop::run(read_twice()), "abc abc");
+  EXPECT_EQ(files.close(mover), "ok");
+  EXPECT_EQ(files.close(reader), "ok");
 }
 
 }  // namespace

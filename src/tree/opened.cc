@@ -18,6 +18,8 @@ std::string folded_name(const Tree& tree, std::string_view path) {
 
 Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
   while (true) {
+    const uint64_t moves =
+        opened.moves;  // Where it is looked for, whatever others learn meanwhile.
     auto found = co_await find_child(occasion, opened.tree, opened.parent, opened.folded);
     if (!found) co_return found.error();
     if (*found && (*found)->entry->id == opened.file.id) co_return std::move(**found);
@@ -25,7 +27,7 @@ Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
     // Somebody moved it. Once that is over the table says where it went.
     co_await opened.tree.open_files->wait_for_rename(opened.file);
     auto handle = opened.tree.open_files->find(opened.handle);
-    if (!handle || handle->moves == opened.moves) co_return Error(Refusal::kNoSuchHandle);
+    if (!handle || handle->moves == moves) co_return Error(Refusal::kNoSuchHandle);
     opened.moves = handle->moves;
     opened.parent = handle->parent();
     opened.folded = folded_name(opened.tree, handle->path);

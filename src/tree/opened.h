@@ -12,7 +12,8 @@
 
 namespace kyanite::tree {
 
-// Used by one thread at a time; what of it changes is where the entry was found last.
+// Used by one thread at a time, by any number of requests beside each other; what of it changes is
+// where the entry was found last.
 struct Opened {
   Tree tree;
   FileKey file;

@@ -38,8 +38,8 @@ bool is_written(const std::vector<FileOperation>& in_flight) {
 
 }  // namespace
 
-kyanite::Result<OpenFiles::File*, Refusal> OpenFiles::lockable(Shard& shard, HandleId handle,
-                                                               Aftermath& after) {
+kyanite::Result<std::pair<OpenFiles::File*, store::SpaceId>, Refusal> OpenFiles::lockable(
+    Shard& shard, HandleId handle, Aftermath& after) {
   const auto found = shard.handles.find(handle);
   if (found == shard.handles.end()) return Refusal::kNoSuchHandle;
   constexpr auto kEither = concurrency::kReadAccess | concurrency::kWriteAccess;
@@ -47,7 +47,7 @@ kyanite::Result<OpenFiles::File*, Refusal> OpenFiles::lockable(Shard& shard, Han
   // Who reads from memory does not see locks.
   const auto rule = rule_of(concurrency::HandleUse::kWrite);
   disturb(shard, found->second.file, {handle}, rule, after);
-  return &shard.files.at(found->second.file);
+  return std::pair(&shard.files.at(found->second.file), found->second.file.share);
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
@@ -58,10 +58,11 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
     {
       Aftermath after(*this);
       MutexLock lock(mine.mutex);
-      auto file = lockable(mine, handle, after);
-      if (!file) co_return file.error();
-      if (!is_written((*file)->in_flight)) co_return add_locks(**file, handle, locks);
-      (*file)->waiting.push_back(&wait);
+      const auto found = lockable(mine, handle, after);
+      if (!found) co_return found.error();
+      const auto& [file, share] = *found;
+      if (!is_written(file->in_flight)) co_return add_locks(*file, share, handle, locks);
+      file->waiting.push_back(&wait);
     }
     co_await wait.turn;
   }
@@ -78,17 +79,17 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
     {
       Aftermath after(*this);
       MutexLock locked(mine.mutex);
-      auto file = lockable(mine, handle, after);
-      if (!file) co_return file.error();
-      if (is_written((*file)->in_flight)) {
-        (*file)->waiting.push_back(&wait);
-      } else if (auto added = add_locks(**file, handle, {&lock, 1});
-                 added || added.error() != Refusal::kLockConflict) {
-        co_return added;
-      } else if ((*file)->lock_waits.size() >= kMaxWaitingLocks) {
-        co_return Refusal::kTooManyWaiting;
+      const auto found = lockable(mine, handle, after);
+      if (!found) co_return found.error();
+      const auto& [file, share] = *found;
+      if (is_written(file->in_flight)) {
+        file->waiting.push_back(&wait);
       } else {
-        (*file)->lock_waits.push_back(&waiting);
+        const auto refusal = try_lock(*file, share, waiting);
+        if (!refusal) co_return kyanite::Result<void, Refusal>();
+        if (refusal != Refusal::kLockConflict) co_return *refusal;
+        if (file->lock_waits.size() >= kMaxWaitingLocks) co_return Refusal::kTooManyWaiting;
+        file->lock_waits.push_back(&waiting);
         queued = true;
       }
     }
@@ -113,27 +114,49 @@ void OpenFiles::cancel_lock(HandleId handle, uint64_t ticket) {
   });
 }
 
-void OpenFiles::retry_locks(File& file, Aftermath& after) {
+// Goes on where it was stopped before, unless what stopped it is still there.
+std::optional<Refusal> OpenFiles::try_lock(File& file, store::SpaceId share, LockWait& wait) {
+  auto& locks = file.locks;
+  const auto from = std::partition_point(
+      locks.begin(), locks.end(), [&](const HeldLock& held) { return held.number < wait.behind; });
+  const auto taken = std::find_if(from, locks.end(), [&](const HeldLock& held) {
+    return conflict(held.lock, wait.lock, held.holder == wait.handle);
+  });
+  if (taken != locks.end()) {
+    wait.behind = taken->number;
+    return Refusal::kLockConflict;
+  }
+  if (locks.size() >= kMaxLocksPerFile || !lock_counts_.add(share)) return Refusal::kTooManyLocks;
+  locks.push_back({wait.handle, wait.lock, ++file.last_lock});
+  return std::nullopt;
+}
+
+void OpenFiles::retry_locks(File& file, store::SpaceId share, Aftermath& after) {
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
-    const bool locked = add_locks(file, wait->handle, {&wait->lock, 1}).ok();
-    if (locked) after.wake(wait, {});
-    return locked;
+    const auto refusal = try_lock(file, share, *wait);
+    if (refusal == Refusal::kLockConflict) return false;
+    after.wake(wait, refusal ? kyanite::Result<void, Refusal>(*refusal)
+                             : kyanite::Result<void, Refusal>());
+    return true;
   });
 }
 
-kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
+kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, store::SpaceId share,
+                                                    HandleId holder,
                                                     std::span<const RangeLock> locks) {
   const size_t before = file.locks.size();
   if (locks.size() > kMaxLocksPerFile - before) return Refusal::kTooManyLocks;
+  if (!lock_counts_.add(share, locks.size())) return Refusal::kTooManyLocks;
   for (const RangeLock& asked : locks) {
     const bool taken = std::any_of(file.locks.begin(), file.locks.end(), [&](const HeldLock& held) {
       return conflict(held.lock, asked, held.holder == holder);
     });
     if (taken) {
       file.locks.resize(before);
+      lock_counts_.remove(share, locks.size());
       return Refusal::kLockConflict;
     }
-    file.locks.push_back({holder, asked});
+    file.locks.push_back({holder, asked, ++file.last_lock});
   }
   return {};
 }
@@ -150,8 +173,13 @@ kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange rang
     return each.holder == handle && each.lock.range == range;
   });
   if (held == locks.end()) return Refusal::kRangeNotLocked;
+  const uint64_t number = held->number;
+  const store::SpaceId share = found->second.file.share;
   locks.erase(held);
-  retry_locks(file, after);
+  lock_counts_.remove(share);
+  const bool in_the_way = std::any_of(file.lock_waits.begin(), file.lock_waits.end(),
+                                      [&](const LockWait* wait) { return wait->behind == number; });
+  if (in_the_way) retry_locks(file, share, after);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Byte-range locks in the open-file table.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -193,6 +194,45 @@ TEST(RangeLocks, SoManyAreHeldAndNoMore) {
   ASSERT_TRUE(table.unlock(first, {0, 1}).ok());
   EXPECT_EQ(RunLoop::run(table.lock(second, {one_more, one_more})).error(), Refusal::kTooManyLocks);
   EXPECT_TRUE(RunLoop::run(table.lock(second, {one_more})).ok());
+}
+
+// As many as there may be wait for one lock, while as many others as there may be are given back.
+// If those who wait were compared with all of them each time, this would take minutes.
+TEST(RangeLocks, GivingThemBackIsFastWhoeverWaits) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  std::vector<RangeLock> locks;
+  for (uint64_t i = 0; i + 1 < kMaxLocksPerFile / 2; ++i) locks.push_back({{i, 1}, false});
+  const ByteRange last{kMaxLocksPerFile, 1};
+  ASSERT_TRUE(RunLoop::run(table.lock(first, locks)).ok());
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{last, true}})).ok());
+  std::vector<std::shared_ptr<Locking>> waiting;
+  for (size_t i = 0; i < kMaxWaitingLocks; ++i)
+    waiting.push_back(begin_lock(table, second, {{0, UINT64_MAX}, false}, i));
+  const auto began = std::chrono::steady_clock::now();
+  for (const RangeLock& each : locks) ASSERT_TRUE(table.unlock(first, each.range).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
+  for (const auto& each : waiting) EXPECT_FALSE(each->result);
+  ASSERT_TRUE(table.unlock(first, last).ok());
+  for (const auto& each : waiting) EXPECT_TRUE(each->result && each->result->ok());
+}
+
+TEST(RangeLocks, WhoWaitsGoesOnWhereItWasStopped) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{0, 1}, true}, {{1, 1}, true}})).ok());
+  const auto waits = begin_lock(table, second, {{0, 4}, true}, 1);
+  // What comes after it has begun to wait is in the way as well.
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{2, 1}, true}})).ok());
+  ASSERT_TRUE(table.unlock(first, {1, 1}).ok());
+  EXPECT_FALSE(waits->result);
+  ASSERT_TRUE(table.unlock(first, {0, 1}).ok());
+  EXPECT_FALSE(waits->result);
+  ASSERT_TRUE(table.unlock(first, {2, 1}).ok());
+  ASSERT_TRUE(waits->result);
+  EXPECT_TRUE(waits->result->ok());
 }
 
 TEST(RangeLocks, SoManyWaitAndNoMore) {

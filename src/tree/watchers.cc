@@ -8,7 +8,7 @@ namespace kyanite::tree {
 std::optional<Watchers::WatchId> Watchers::watch(FileKey directory, bool recursive,
                                                  ChangedParts parts) {
   MutexLock lock(mutex_);
-  if (watches_.size() >= kMaxWatches) return std::nullopt;
+  if (!counts_.add(directory.share)) return std::nullopt;
   const WatchId id = next_++;
   Watch added;
   added.directory = directory;
@@ -21,7 +21,7 @@ std::optional<Watchers::WatchId> Watchers::watch(FileKey directory, bool recursi
 }
 
 Watchers::Seen Watchers::take(Watch& watch) {
-  watch.kept_bytes = 0;
+  kept_bytes_ -= std::exchange(watch.kept_bytes, 0) + watch.kept.changes.size() * kBytesOfAChange;
   return std::exchange(watch.kept, {});
 }
 
@@ -73,6 +73,8 @@ void Watchers::close(WatchId watch) {
     const auto directory = directories_.find(found->second.directory);
     std::erase(directory->second, watch);
     if (directory->second.empty()) directories_.erase(directory);
+    (void)take(found->second);
+    counts_.remove(found->second.directory.share);
     watches_.erase(found);
     --count_;
   }
@@ -96,11 +98,15 @@ void Watchers::end(FileKey directory, Ending why) {
 
 void Watchers::keep(Watch& watch, ChangeKind kind, std::string_view path) {
   if (watch.kept.too_many) return;
-  watch.kept_bytes += path.size();
-  if (watch.kept.changes.size() >= kMaxKept || watch.kept_bytes > kMaxKeptBytes) {
-    watch.kept = {{}, true};
+  const size_t more = path.size() + kBytesOfAChange;
+  if (watch.kept.changes.size() >= kMaxKept || watch.kept_bytes + path.size() > kMaxKeptBytes ||
+      kept_bytes_ + more > kMaxKeptBytesOfAll) {
+    (void)take(watch);
+    watch.kept.too_many = true;
     return;
   }
+  watch.kept_bytes += path.size();
+  kept_bytes_ += more;
   watch.kept.changes.push_back({kind, std::string(path)});
 }
 

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "tree/file_key.h"
+#include "tree/share_counts.h"
 
 namespace kyanite::tree {
 
@@ -58,8 +59,11 @@ class Watchers {
   // the directory anew.
   static constexpr size_t kMaxKept = 1024;
   static constexpr size_t kMaxKeptBytes = 64 << 10;
-  // All watches there are.
-  static constexpr size_t kMaxWatches = 16384;
+  // What is kept of all watches, and what a change takes besides its path.
+  static constexpr size_t kMaxKeptBytesOfAll = 32 << 20;
+  static constexpr size_t kBytesOfAChange = 64;
+  // All watches there are, of which one share has a half at most (share_counts.h).
+  static constexpr size_t kMaxWatches = 32 * 1024;
   // Of one watch that wait.
   static constexpr size_t kMaxWaiting = 16;
 
@@ -115,7 +119,7 @@ class Watchers {
   };
 
   void keep(Watch& watch, ChangeKind kind, std::string_view path) REQUIRES(mutex_);
-  static Seen take(Watch& watch);
+  Seen take(Watch& watch) REQUIRES(mutex_);
   static void tell(std::vector<Told>& told) {
     for (Told& each : told) each.turn->set(std::move(each.seen));
   }
@@ -124,6 +128,8 @@ class Watchers {
   Mutex mutex_;
   WatchId next_ GUARDED_BY(mutex_) = 1;
   std::map<WatchId, Watch> watches_ GUARDED_BY(mutex_);
+  ShareCounts counts_{kMaxWatches};
+  size_t kept_bytes_ GUARDED_BY(mutex_) = 0;  // of all
   std::unordered_map<FileKey, std::vector<WatchId>, FileKeyHash> directories_ GUARDED_BY(mutex_);
 };
 

@@ -163,5 +163,44 @@ TEST(Watchers, KeepSoMuchAndNoMore) {
   watchers.close(*watching);
 }
 
+TEST(Watchers, KeepSoMuchOfAllAndNoMore) {
+  Watchers watchers;
+  const uint64_t ancestors[] = {0};
+  const std::string path(Watchers::kMaxKeptBytes / Watchers::kMaxKept, 'x');
+  const size_t bytes = Watchers::kMaxKept * (path.size() + Watchers::kBytesOfAChange);
+  const size_t fit = Watchers::kMaxKeptBytesOfAll / bytes;
+  std::vector<Watchers::WatchId> all;
+  for (size_t i = 0; i <= fit; ++i) all.push_back(*watchers.watch({7, 0}, false, kAll));
+  for (size_t i = 0; i < Watchers::kMaxKept; ++i)
+    watchers.tell({7, ancestors, path, ChangeKind::kAdded, kFileNameChanged});
+  size_t whole = 0;
+  for (const auto watching : all) whole += watchers.kept(watching)->too_many ? 0 : 1;
+  EXPECT_GT(whole, 0u);
+  EXPECT_LE(whole, fit);
+  // What is taken makes room, and so does what is closed.
+  watchers.tell({7, ancestors, path, ChangeKind::kAdded, kFileNameChanged});
+  EXPECT_FALSE(watchers.kept(all.back())->too_many);
+  for (const auto watching : all) watchers.close(watching);
+  const auto last = watchers.watch({7, 0}, false, kAll);
+  watchers.tell({7, ancestors, path, ChangeKind::kAdded, kFileNameChanged});
+  EXPECT_FALSE(watchers.kept(*last)->too_many);
+}
+
+TEST(ShareCounts, LeaveSomethingForOthers) {
+  ShareCounts counts(8);
+  EXPECT_TRUE(counts.add(1, 4));
+  EXPECT_FALSE(counts.add(1)) << "a half";
+  EXPECT_TRUE(counts.add(2, 2));
+  EXPECT_FALSE(counts.add(2)) << "no more than is left";
+  EXPECT_TRUE(counts.add(3));
+  counts.remove(1, 3);
+  EXPECT_TRUE(counts.add(2));
+  EXPECT_FALSE(counts.add(4, 9));
+  counts.remove(1);
+  counts.remove(2, 3);
+  counts.remove(3);
+  EXPECT_TRUE(counts.add(5, 4));
+}
+
 }  // namespace
 }  // namespace kyanite::tree

@@ -58,6 +58,17 @@ std::string stored_name(const std::string& name, const BackupFile& file) {
   return "files/" + flat + "." + std::to_string(file.number);
 }
 
+bool is_stored_name(std::string_view stored) {
+  constexpr std::string_view kFolder = "files/";
+  const size_t dot = stored.rfind('.');
+  if (!stored.starts_with(kFolder) || dot == std::string_view::npos) return false;
+  if (!parse_uint(stored.substr(dot + 1))) return false;
+  const auto flat = stored.substr(kFolder.size(), dot - std::min(dot, kFolder.size()));
+  if (flat.find('/') != std::string_view::npos) return false;
+  return flat == "FORMAT" || flat == "IDENTITY" || flat == "LOGS" || flat.starts_with("records_") ||
+         flat.starts_with("extents_");
+}
+
 std::string text_of(const BackupList& list) {
   std::string text(kFirstLine);
   text.append("\ntarget ").append(list.target);

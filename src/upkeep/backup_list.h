@@ -30,6 +30,8 @@ struct BackupList {
 inline constexpr std::string_view kBackupName = "BACKUP";
 // Where a file lies in the backup's directory.
 std::string stored_name(const std::string& name, const BackupFile& file);
+// Whether it can be such a name. What has another is not a backup's, and stays.
+bool is_stored_name(std::string_view stored);
 
 std::string text_of(const BackupList& list);
 std::optional<BackupList> parse_backup_list(std::string_view text);

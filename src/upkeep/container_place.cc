@@ -39,7 +39,7 @@ class ContainerPlace final : public BackupPlace {
     auto blobs = container_->list("");
     if (!blobs) return Failure{blobs.error()};
     return std::any_of(blobs->begin(), blobs->end(), [](const auto& blob) {
-      return blob.first != kBackupName && blob.first != kLock && !blob.first.starts_with("files/");
+      return blob.first != kBackupName && blob.first != kLock && !is_stored_name(blob.first);
     });
   }
 
@@ -68,7 +68,9 @@ class ContainerPlace final : public BackupPlace {
   }
 
   Result<std::map<std::string, uint64_t>, std::string> list() override {
-    return container_->list("files/");
+    auto found = container_->list("files/");
+    if (found) std::erase_if(*found, [](const auto& blob) { return !is_stored_name(blob.first); });
+    return found;
   }
 
   Result<Copied, std::string> put(const std::string& from, const std::string& name,

@@ -19,10 +19,17 @@ class DirectoryPlace final : public BackupPlace {
     auto names = os::list_directory(path_);
     if (!names && names.error().code == ENOENT) return false;
     if (!names) return Failure{names.error().what};
-    return std::any_of(names->begin(), names->end(), [](const std::string& name) {
+    const bool others = std::any_of(names->begin(), names->end(), [](const std::string& name) {
       return name != kBackupName && name != "files" && name != "BACKUP.new" &&
              name != "lost+found" && name != "lock";
     });
+    if (others) return true;
+    // Many things have files.
+    auto files = os::list_directory(path_ + "/files");
+    if (!files && files.error().code == ENOENT) return false;
+    if (!files) return Failure{files.error().what};
+    return !std::all_of(files->begin(), files->end(),
+                        [](const std::string& name) { return is_stored_name("files/" + name); });
   }
 
   Outcome lock() override {
@@ -48,6 +55,7 @@ class DirectoryPlace final : public BackupPlace {
     if (!names) return Failure{names.error().what};
     std::map<std::string, uint64_t> found;
     for (const auto& name : *names) {
+      if (!is_stored_name("files/" + name)) continue;
       const auto file = os::File::open(path_ + "/files/" + name, os::File::Mode::kRead);
       const auto status = file ? (*file)->status() : Failure{file.error()};
       if (!status) return Failure{status.error().what};
