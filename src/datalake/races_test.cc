@@ -18,11 +18,13 @@ using Request = TestLake::Request;
 using Outcomes = std::vector<std::string>;
 
 struct Race {
-  // What the requests are answered, all begun at once.
-  Outcomes run(uint64_t seed, const std::vector<Request>& requests) {
+  // What the requests are answered, all begun at once, but that those after the first let others go
+  // on `late` times before they begin.
+  Outcomes run(uint64_t seed, const std::vector<Request>& requests, uint64_t late = 0) {
     Outcomes outcomes(requests.size());
     std::vector<Task<void>> tasks;
-    for (size_t i = 0; i < requests.size(); ++i) tasks.push_back(answer(requests[i], outcomes[i]));
+    for (size_t i = 0; i < requests.size(); ++i)
+      tasks.push_back(answer(requests[i], i == 0 ? 0 : late, outcomes[i]));
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return outcomes;
   }
@@ -59,7 +61,8 @@ struct Race {
   TestLake lake{store};
 
  private:
-  Task<void> answer(Request request, std::string& outcome) {
+  Task<void> answer(Request request, uint64_t late, std::string& outcome) {
+    for (uint64_t i = 0; i < late; ++i) co_await Executor::yield();
     TestLake::Apart apart(lake.around.context);
     outcome = (co_await lake.serve(apart.context, std::move(request))).outcome();
   }
@@ -372,9 +375,11 @@ TEST(LakeRaces, WhatIsWrittenOrDeletedBelowAFlatDirectoryThatIsRenamed) {
     race.be_flat();
     for (const char* path : {"flat/a/1", "flat/a/2", "flat/a/3"})
       race.send(TestLake::put(path, "old"));
-    const auto outcomes = race.run(seed, {TestLake::rename("flat/a", "flat/b"),
-                                          TestLake::put("flat/a/2", "new"),
-                                          {"DELETE", "flat/a/3"}});
+    const auto outcomes = race.run(seed,
+                                   {TestLake::rename("flat/a", "flat/b"),
+                                    TestLake::put("flat/a/2", "new"),
+                                    {"DELETE", "flat/a/3"}},
+                                   seed);
     EXPECT_EQ(outcomes[0], "201") << "seed " << seed;
     EXPECT_EQ(outcomes[1], "201") << "seed " << seed;
     const auto read = [&](const char* path) { return race.lake.send({"GET", path}).body; };
@@ -400,7 +405,7 @@ TEST(LakeRaces, WhatIsWrittenWhileItGoesToAnotherFlatFileSystem) {
     race.send(TestLake::put("flat/a/1", "old"));
     Request move = TestLake::rename("flat/a", "other/b");
     move.headers.emplace_back("If-None-Match", "*");
-    const auto outcomes = race.run(seed, {move, TestLake::put("flat/a/1", "new")});
+    const auto outcomes = race.run(seed, {move, TestLake::put("flat/a/1", "new")}, seed % kSeeds);
     EXPECT_EQ(outcomes, (Outcomes{"201", "201"})) << "seed " << seed;
     const auto read = [&](const char* path) { return race.lake.send({"GET", path}).body; };
     const std::string both = read("flat/a/1") + "|" + read("other/b/1");
@@ -420,7 +425,7 @@ TEST(LakeRaces, TwoThatRenameTheSameFlatDirectory) {
       race.send(TestLake::put("flat/a/1", "1"));
       race.send(TestLake::put("flat/a/2", "2"));
       const Request move = TestLake::rename("flat/a", to);
-      const auto outcomes = race.run(seed, {move, move});
+      const auto outcomes = race.run(seed, {move, move}, seed);
       EXPECT_GE(std::count(outcomes.begin(), outcomes.end(), "201"), 1) << "seed " << seed;
       const auto read = [&](const std::string& path) { return race.lake.send({"GET", path}).body; };
       EXPECT_EQ(read("flat/a/1") + read("flat/a/2"), "") << "seed " << seed;
