@@ -8,13 +8,13 @@ import { credential, namesOf, once, refused, request, textOf } from './blob_fixt
 import { pathsOf } from './lake_fixtures.mjs';
 import { ACCOUNT, Server } from './server.mjs';
 
-let server = await Server.forThisFile();
-let lake, blobs;
-function connect() {
+let server, lake, blobs;
+function connect(to) {
+  server = to;
   lake = new DataLakeServiceClient(server.blobUrl, credential, once);
   blobs = new BlobServiceClient(server.blobUrl, credential, once);
 }
-connect();
+connect(await Server.forThisFile());
 
 let counter = 0;
 async function fresh(files = []) {
@@ -104,6 +104,8 @@ test('a directory goes to another file system', async () => {
 test('a rename in pages that the server did not survive is taken up again', async () => {
   const files = Array.from({ length: 1000 }, (_, i) => `d/${1000 + i}`);
   for (const across of [false, true]) {
+    const mortal = await Server.start();
+    connect(mortal);
     const from = await fresh(files);
     const to = across ? await fresh() : from;
     const target = `${to.fileSystem.name}/e`;
@@ -114,11 +116,11 @@ test('a rename in pages that the server did not survive is taken up again', asyn
     assert.ok(first.headers['x-ms-continuation']);
     const broken = rename(`${from.fileSystem.name}/d`, target).catch(() => {});
     await request(server, 'HEAD', `/${ACCOUNT}/${target}?action=getStatus`);
-    await server.kill();
+    await mortal.kill();
     await broken;
-    const { location } = server;
-    server = await Server.forThisFile({ location });
-    connect();
+    const heir = await Server.start({ location: mortal.location });
+    heir.ownsLocation = true;
+    connect(heir);
     const left = blobs.getContainerClient(from.fileSystem.name);
     const entered = blobs.getContainerClient(to.fileSystem.name);
     const names = [...await namesOf(left.listBlobsFlat({ prefix: 'd/' })), ...await namesOf(entered.listBlobsFlat({ prefix: 'e/' }))];
@@ -131,5 +133,6 @@ test('a rename in pages that the server did not survive is taken up again', asyn
     assert.deepEqual(await namesOf(left.listBlobsFlat({ prefix: 'd/' })), []);
     assert.equal((await namesOf(entered.listBlobsFlat({ prefix: 'e/' }))).length, files.length);
     assert.equal(await textOf(entered.getBlobClient('e/1999')), 'd/1999');
+    await heir.stop();
   }
 });
