@@ -30,8 +30,7 @@ REMARKS = {
         "What `deletetype=permanent` cannot delete although it is allowed is 409 BlobOperationNotSupported; the reference names no "
         "code.",
         "LinePosition of an error in service properties is that of the section, but for retention policies.",
-        "Set Blob Expiry, which in Azure takes a hierarchical namespace, is 409 BlobOperationNotSupported unless the account's "
-        "settings allow it; recordings of the service are of accounts that have one.",
+        "Set Blob Expiry takes a hierarchical namespace, as in Azure, or a setting of the account.",
         "A customer-provided key that is malformed is not repeated in the error.",
         "Replies recorded in 2019 name a Content-MD5 where version 2019-02-02 has a CRC-64, as does Append Block From URL of an "
         "open range once. A 304 of Get Page Ranges has a Content-Type in some recordings and none in others, and "
@@ -60,9 +59,11 @@ REMARKS = {
     "datalake": [
         "Comes to the port of blobs and is told apart by the host name (`ACCOUNT.dfs.*`), `resource`, `action`, `recursive`, PATCH, "
         "x-ms-rename-source, POST with x-ms-lease-action, or an Accept that begins with application/json.",
-        "Renames need an account with hierarchical namespace; without it they are 501 NotImplemented.",
+        "Between a file system with hierarchical namespace and one without, nothing is renamed: 501 NotImplemented.",
+        "Without hierarchical namespace the service refuses Data Lake where soft delete is on; here it works, and renames and deletions "
+        "leave what the Blob API leaves.",
         "One flush takes at most 50,000 appended parts.",
-        "Deleting or renaming a directory does not look for leases of what lies below it.",
+        "With hierarchical namespace, deleting or renaming a directory does not look for leases of what lies below it.",
     ],
     "queue": [
         "A pop receipt that is no base64, or too short for one of the first 1,024 messages, is malformed (400 "

@@ -1,5 +1,7 @@
 #include "blob/records.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace kyanite::blob {
@@ -45,9 +47,15 @@ std::string_view name(Tier tier) {
   return "";
 }
 
-std::string_view resource_type(const Blob& blob) {
-  return blob.is_directory() ? "directory" : "file";
+bool is_folder(const Blob& blob) {
+  if (blob.node) return blob.node->directory;
+  return std::any_of(blob.metadata.begin(), blob.metadata.end(), [](const auto& pair) {
+    return equals_ignoring_case(pair.first, kFolderMark) &&
+           equals_ignoring_case(pair.second, "true");
+  });
 }
+
+std::string_view resource_type(const Blob& blob) { return is_folder(blob) ? "directory" : "file"; }
 
 bool is_rehydrated(const Blob& blob, Time now) {
   return blob.rehydrate_to != Tier::kInferred && blob.rehydrated <= now;

@@ -109,6 +109,18 @@ struct Node {
   }
 };
 
+// What a directory has while another one becomes it, where directories are only names: what lies
+// below moves in portions, and whoever asks for the same again goes on with it.
+struct Arrival {
+  std::string from;      // Container and path of the other one, with a slash between them.
+  bool implied = false;  // The other one has no blob of its own: neither has this one in the end.
+  template <class Io>
+  void fields(Io& io) {
+    io(1, from);
+    io(2, implied);
+  }
+};
+
 using Tags = std::vector<std::pair<std::string, std::string>>;
 
 // A head: the blob itself, one of its snapshots, or one of its former versions.
@@ -147,6 +159,7 @@ struct Blob {
   std::optional<Node> node;  // Where there are directories,
   uint64_t node_id = 0;      // its id, which is no other's and goes along when it is renamed,
   uint64_t draft = 0;        // and what was appended to it under this number waits to be flushed.
+  std::optional<Arrival> arrival;  // Where there are none: it is being made by a rename.
 
   bool is_directory() const { return node && node->directory; }
 
@@ -180,6 +193,7 @@ struct Blob {
     io(30, node);
     io(kNodeIdField, node_id);
     io(32, draft);
+    io(33, arrival);
   }
   template <class Io>
   void fields(Io& io) {
@@ -212,6 +226,8 @@ void finish_rehydration(Blob& blob, Time now);
 
 // The metadata that marks a directory to clients of the Blob API.
 inline constexpr std::string_view kFolderMark = "hdi_isfolder";
+// Whether it is a directory, or says so by that where there are none.
+bool is_folder(const Blob& blob);
 // "file" or "directory".
 std::string_view resource_type(const Blob& blob);
 

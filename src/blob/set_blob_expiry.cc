@@ -44,10 +44,10 @@ Outcome set_blob_expiry(Call& call) {
   const auto container = co_await find_container(call);
   if (!container) co_return container.error();
   if (!call.settings().blob_expiry && !(*container)->hierarchical) {
-    co_return wire::Error(wire::Code::kBlobOperationNotSupported)
+    co_return wire::Error(wire::Code::kHierarchicalNamespaceNotEnabled)
         .saying(
-            "Blobs of this account cannot expire: it has no hierarchical namespace. The account "
-            "setting blobExpiry allows it.");
+            "This operation is only supported on a hierarchical namespace account, or with the "
+            "account setting blobExpiry.");
   }
   Rules rules = kChanges;
   rules.takes_directories = true;

@@ -57,9 +57,15 @@ wire::Result<void> may_set(const Call& call, const AccessOrder& order, const blo
   return may_give(call, order, blob);
 }
 
-wire::Error no_access_control() {
-  return wire::Error(Code::kUnsupportedHeader, 400)
-      .saying("Access control of paths needs an account with hierarchical namespace.");
+Task<wire::Result<void>> require_hierarchy(service::Call& call) {
+  const auto container = co_await blob::find_container(call);
+  if (!container) co_return container.error();
+  if (!(*container)->hierarchical) co_return wire::Error(Code::kHierarchicalNamespaceNotEnabled);
+  co_return wire::Result<void>();
+}
+
+bool is_of_one_path(const Caller& caller) {
+  return caller.is_sas() && caller.scope == auth::Scope::kObject;
 }
 
 }  // namespace kyanite::datalake

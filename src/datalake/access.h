@@ -3,6 +3,7 @@
 #pragma once
 
 #include "auth/posix_access.h"
+#include "base/task.h"
 #include "blob/blob.h"
 #include "datalake/access_headers.h"
 #include "service/call.h"
@@ -24,7 +25,10 @@ wire::Result<void> may_set(const service::Call& call, const AccessOrder& order,
 wire::Result<void> may_give(const service::Call& call, const AccessOrder& order,
                             const blob::Blob& blob);
 
-// What is said of access control in containers without directories.
-wire::Error no_access_control();
+// 400 in containers without directories, where there is none of it, whatever the path.
+Task<wire::Result<void>> require_hierarchy(service::Call& call);
+
+// A SAS that reaches nothing that lies below its path.
+bool is_of_one_path(const auth::Caller& caller);
 
 }  // namespace kyanite::datalake

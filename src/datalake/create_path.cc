@@ -6,6 +6,7 @@
 #include "datalake/access.h"
 #include "datalake/access_headers.h"
 #include "datalake/drafts.h"
+#include "datalake/flat_tree.h"
 #include "datalake/handlers.h"
 #include "datalake/path_reply.h"
 #include "datalake/properties.h"
@@ -91,8 +92,16 @@ wire::Result<Creation> decode_creation(const Call& call) {
   return creation;
 }
 
-// Where there are no directories, one is a blob that says so.
-void mark_folder(Blob& blob) { blob.metadata.emplace_back(blob::kFolderMark, "true"); }
+// Without hierarchical namespace a path has neither access control nor a lease from its first
+// instant on, nor does it expire unless the account's settings allow it. A directory is a blob that
+// says so.
+wire::Result<void> be_flat(const Call& call, const Creation& creation, Blob& blob) {
+  const bool expires = creation.expires && !call.settings().blob_expiry;
+  if (creation.access.any() || creation.lease || expires)
+    return wire::Error(Code::kHierarchicalNamespaceNotEnabled);
+  if (creation.directory) blob.metadata = marked(std::move(blob.metadata));
+  return {};
+}
 
 // A directory that is made again keeps what lies in it, and with it who may do what, unless the
 // request says otherwise. That takes what Set Access Control takes.
@@ -114,14 +123,7 @@ wire::Result<void> set_access_again(const Call& call, AccessOrder order, const B
 wire::Result<void> give_access(const Call& call, const Creation& creation, const Change& change,
                                const std::optional<Blob>& before, Blob& blob) {
   const blob::Way* way = change.place.way();
-  if (way == nullptr) {
-    if (creation.access.any()) {
-      return wire::Error(Code::kUnsupportedHeader)
-          .saying("Without hierarchical namespace there is no access control of paths.");
-    }
-    if (creation.directory) mark_folder(blob);
-    return {};
-  }
+  if (way == nullptr) return be_flat(call, creation, blob);
   if (before && before->is_directory())
     return set_access_again(call, creation.access, *before, blob);
   blob::give_node(call, *way, creation.directory, change.place.id(), blob,
@@ -152,8 +154,7 @@ Task<wire::Error> say_what_exists(Call& call, const blob::Checks& checks, bool w
   if (!found) co_return error;
   wire::Error known(Code::kBlobAlreadyExists);
   if (wants_directory) {
-    known.headers.emplace_back("x-ms-existing-resource-type",
-                               found->blob->is_directory() ? "directory" : "file");
+    known.headers.emplace_back("x-ms-existing-resource-type", blob::resource_type(*found->blob));
   }
   co_return known;
 }
@@ -170,7 +171,7 @@ Outcome create_path(Call& call) {
   if (!checks) co_return checks.error();
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     const std::optional<Blob> before = change.blob;
-    if (before && before->is_directory() != creation->directory && change.place.way() != nullptr)
+    if (before && blob::is_folder(*before) != creation->directory)
       co_return wire::Error(Code::kPathConflict);
     auto replaced =
         co_await blob::replace_blob(call, change, blob::BlobType::kBlock, creation->fresh);

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "datalake/access.h"
 #include "datalake/access_headers.h"
+#include "datalake/flat_tree.h"
 #include "datalake/handlers.h"
 #include "datalake/path_reply.h"
 
@@ -12,8 +13,56 @@ namespace kyanite::datalake {
 using service::Call;
 using wire::Code;
 
-Outcome get_path_properties(Call& call) {
+namespace {
+
+// The root of a file system that has no directories.
+FlatPath flat_root(const blob::Container& container) {
+  FlatPath root;
+  root.kind = FlatPath::Kind::kImplied;
+  root.blob.emplace();
+  root.blob->created = container.created;
+  root.blob->changed = container.changed;
+  root.blob->http.content_type = "application/octet-stream";
+  root.blob->metadata = marked({});
+  return root;
+}
+
+// A directory where there are none, of which there may be no blob.
+Task<wire::Result<blob::FoundBlob>> find_flat_directory(Call& call) {
+  const blob::Rules rules{.use = concurrency::LeaseUse::kShared,
+                          .operation = headers::read_operation(call),
+                          .accepts = concurrency::kAcceptsAll};
+  auto checks = blob::decode_checks(call, rules);
+  if (!checks) co_return checks.error();
+  const auto container = co_await blob::find_container(call);
+  if (!container) co_return container.error();
+  const bool is_former = !call.target.snapshot.empty() || !call.target.version_id.empty();
+  if ((*container)->hierarchical || is_former) co_return wire::Error(Code::kBlobNotFound);
+  FlatPath path = flat_root(**container);
+  if (!call.target.object.empty()) {
+    auto found = co_await find_flat_path(call, (*container)->space, call.target.object);
+    if (!found) co_return found.error();
+    path = std::move(*found);
+  }
+  if (!path.is_directory()) co_return wire::Error(Code::kBlobNotFound);
+  if (auto passed = blob::check_blob(call, *checks, path.blob); !passed) co_return passed.error();
+  blob::FoundBlob found;
+  found.blob = std::make_shared<const blob::Blob>(std::move(*path.blob));
+  co_return std::move(found);
+}
+
+Task<wire::Result<blob::FoundBlob>> find_path(Call& call) {
   auto found = co_await blob::read_blob(call, concurrency::kAcceptsAll, blob::KeyUse::kVerifies);
+  if (found || found.error().code != Code::kBlobNotFound) co_return std::move(found);
+  auto directory = co_await find_flat_directory(call);
+  if (!directory && directory.error().code == Code::kBlobNotFound) co_return std::move(found);
+  co_return std::move(directory);
+}
+
+}  // namespace
+
+Outcome get_path_properties(Call& call) {
+  auto found = co_await find_path(call);
   if (!found) co_return found.error();
   const bool status_only = equals_ignoring_case(call.query.get("action"), "getStatus");
   http::Reply reply(200);
@@ -25,9 +74,9 @@ Outcome get_path_properties(Call& call) {
 }
 
 Outcome get_access_control(Call& call) {
+  if (auto has = co_await require_hierarchy(call); !has) co_return has.error();
   auto found = co_await blob::read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();
-  if (!found->blob->node) co_return no_access_control();
   const auto& control = found->blob->node->access;
   http::Reply reply(200);
   blob::encode_changed(reply, found->blob->changed);
@@ -43,9 +92,9 @@ Outcome check_access(Call& call) {
     co_return wire::Error(Code::kMissingRequiredQueryParameter).with("QueryParameterName", kAction);
   const auto wanted = auth::posix::parse_bits(*text);
   if (!wanted) co_return wire::invalid_query(kAction, *text);
+  if (auto has = co_await require_hierarchy(call); !has) co_return has.error();
   auto found = co_await blob::read_blob(call, concurrency::kAcceptsAll);
   if (!found) co_return found.error();
-  if (!found->blob->node) co_return no_access_control();
   if (!has_bits(call, *found->place.way(), *found->blob, *wanted))
     co_return wire::Error(Code::kAuthorizationPermissionMismatch);
   http::Reply reply(200);

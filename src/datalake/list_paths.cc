@@ -5,7 +5,6 @@
 #include <charconv>
 #include <optional>
 
-#include "base/bytes.h"
 #include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/list_entry.h"
@@ -349,11 +348,7 @@ class Lister {
   // False: the page is full.
   store::Result<bool> write_name(std::string_view name) {
     if (is_full()) return false;
-    const auto& metadata = head_.blob.metadata;
-    const bool is_directory = std::any_of(metadata.begin(), metadata.end(), [](const auto& pair) {
-      return equals_ignoring_case(pair.first, blob::kFolderMark) && pair.second == "true";
-    });
-    entries_.write(name.substr(listing_.directory.size()), head_, is_directory);
+    entries_.write(name.substr(listing_.directory.size()), head_, blob::is_folder(head_.blob));
     ++reached_.count;
     return true;
   }

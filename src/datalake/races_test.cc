@@ -18,11 +18,13 @@ using Request = TestLake::Request;
 using Outcomes = std::vector<std::string>;
 
 struct Race {
-  // What the requests are answered, all begun at once.
-  Outcomes run(uint64_t seed, const std::vector<Request>& requests) {
+  // What the requests are answered, all begun at once, but that those after the first let others go
+  // on `late` times before they begin.
+  Outcomes run(uint64_t seed, const std::vector<Request>& requests, uint64_t late = 0) {
     Outcomes outcomes(requests.size());
     std::vector<Task<void>> tasks;
-    for (size_t i = 0; i < requests.size(); ++i) tasks.push_back(answer(requests[i], outcomes[i]));
+    for (size_t i = 0; i < requests.size(); ++i)
+      tasks.push_back(answer(requests[i], i == 0 ? 0 : late, outcomes[i]));
     store::Interleaving(seed).run(std::move(tasks), [] {});
     return outcomes;
   }
@@ -45,6 +47,11 @@ struct Race {
     return answer.outcome();
   }
   void clear() { RunLoop::run(clear_away()); }
+  // File systems that are made from now on have no directories.
+  void be_flat() {
+    lake.around.context.settings = service::SettingsTable();
+    for (const char* name : {"flat", "other"}) send({"PUT", name, "restype=container"});
+  }
   void send(const Request& request) {
     const auto outcome = lake.send(request).outcome();
     ASSERT_TRUE(outcome.starts_with("20")) << outcome;
@@ -54,7 +61,8 @@ struct Race {
   TestLake lake{store};
 
  private:
-  Task<void> answer(Request request, std::string& outcome) {
+  Task<void> answer(Request request, uint64_t late, std::string& outcome) {
+    for (uint64_t i = 0; i < late; ++i) co_await Executor::yield();
     TestLake::Apart apart(lake.around.context);
     outcome = (co_await lake.serve(apart.context, std::move(request))).outcome();
   }
@@ -359,6 +367,74 @@ TEST(LakeRaces, NothingIsListedThatMustNotBe) {
 }
 
 // A SAS for one path takes no directory along that came to the place of a file meanwhile.
+// Where there are no directories a tree moves blob by blob. Each blob is in one place at any time.
+TEST(LakeRaces, WhatIsWrittenOrDeletedBelowAFlatDirectoryThatIsRenamed) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Race race;
+    race.be_flat();
+    for (const char* path : {"flat/a/1", "flat/a/2", "flat/a/3"})
+      race.send(TestLake::put(path, "old"));
+    const auto outcomes = race.run(seed,
+                                   {TestLake::rename("flat/a", "flat/b"),
+                                    TestLake::put("flat/a/2", "new"),
+                                    {"DELETE", "flat/a/3"}},
+                                   seed);
+    EXPECT_EQ(outcomes[0], "201") << "seed " << seed;
+    EXPECT_EQ(outcomes[1], "201") << "seed " << seed;
+    const auto read = [&](const char* path) { return race.lake.send({"GET", path}).body; };
+    EXPECT_EQ(read("flat/b/1"), "old");
+    // Written before it moved, or as another one behind it.
+    const std::string second = read("flat/a/2") + "|" + read("flat/b/2");
+    EXPECT_TRUE(second == "|new" || second == "new|old") << "seed " << seed << " " << second;
+    // Deleted before it moved, or not found any more.
+    EXPECT_EQ(read("flat/a/3"), "") << "seed " << seed;
+    EXPECT_EQ(read("flat/b/3"), outcomes[2] == "202" ? "" : "old") << "seed " << seed;
+    seen.insert(second + " " + outcomes[2]);
+  }
+  EXPECT_GE(seen.size(), 3U);
+}
+
+// Between two file systems a blob is in both for a while. It ends in one place, as it was last
+// written.
+TEST(LakeRaces, WhatIsWrittenWhileItGoesToAnotherFlatFileSystem) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 5 * kSeeds; ++seed) {
+    Race race;
+    race.be_flat();
+    race.send(TestLake::put("flat/a/1", "old"));
+    Request move = TestLake::rename("flat/a", "other/b");
+    move.headers.emplace_back("If-None-Match", "*");
+    const auto outcomes = race.run(seed, {move, TestLake::put("flat/a/1", "new")}, seed % kSeeds);
+    EXPECT_EQ(outcomes, (Outcomes{"201", "201"})) << "seed " << seed;
+    const auto read = [&](const char* path) { return race.lake.send({"GET", path}).body; };
+    const std::string both = read("flat/a/1") + "|" + read("other/b/1");
+    EXPECT_TRUE(both == "|new" || both == "new|old") << "seed " << seed << " " << both;
+    seen.insert(both);
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+// Two that rename the same end with all of it in one place, and neither is told that it failed in
+// between.
+TEST(LakeRaces, TwoThatRenameTheSameFlatDirectory) {
+  for (const char* to : {"flat/b", "other/b"}) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      Race race;
+      race.be_flat();
+      race.send(TestLake::put("flat/a/1", "1"));
+      race.send(TestLake::put("flat/a/2", "2"));
+      const Request move = TestLake::rename("flat/a", to);
+      const auto outcomes = race.run(seed, {move, move}, seed);
+      EXPECT_GE(std::count(outcomes.begin(), outcomes.end(), "201"), 1) << "seed " << seed;
+      const auto read = [&](const std::string& path) { return race.lake.send({"GET", path}).body; };
+      EXPECT_EQ(read("flat/a/1") + read("flat/a/2"), "") << "seed " << seed;
+      EXPECT_EQ(read(std::string(to) + "/1") + read(std::string(to) + "/2"), "12")
+          << "seed " << seed << " " << outcomes[0] << " " << outcomes[1];
+    }
+  }
+}
+
 TEST(LakeRaces, ASasForOnePathTakesNoTree) {
   auth::Caller one;
   one.kind = auth::Caller::Kind::kServiceSas;

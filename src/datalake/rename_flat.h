@@ -1,20 +1,16 @@
 // Renaming where there are no directories.
 #pragma once
 
-#include "base/task.h"
-#include "blob/blob.h"
-#include "service/call.h"
-#include "wire/error.h"
+#include "datalake/flat_move.h"
+#include "datalake/handlers.h"
+#include "datalake/rename_order.h"
 
 namespace kyanite::datalake {
 
-// Adds to the commit that the blob `from` addresses moves to where `call` addresses, within one
-// container and under the checks of both. It keeps its ETag, as it does where there are
-// directories. What the service does in portions, or what leaves former states behind, is refused:
-// directories, blobs with snapshots, accounts with versioning.
-Task<wire::Result<blob::Blob>> rename_flat(service::Call& call, const blob::Checks& checks,
-                                           service::Call& from, const blob::Checks& source_checks,
-                                           const std::optional<headers::Metadata>& properties,
-                                           store::SpaceId space, store::Commit& commit);
+// A file moves as one step, within its container; it keeps its ETag, as it does where there are
+// directories. A directory moves in portions, its own blob last. One request does as much as it
+// should and says how to go on with the rest; whoever does not go on and asks again, goes on as
+// well.
+Outcome rename_flat(FlatEnd from, FlatEnd to, const RenameOrder& order);
 
 }  // namespace kyanite::datalake

@@ -6,16 +6,13 @@
 #include <algorithm>
 
 #include "auth/authorize.h"
-#include "base/bytes.h"
 #include "blob/admission.h"
 #include "blob/blob.h"
 #include "blob/dead_trees.h"
 #include "blob/deletion.h"
 #include "datalake/handlers.h"
-#include "datalake/path_reply.h"
-#include "datalake/properties.h"
 #include "datalake/rename_flat.h"
-#include "http/url.h"
+#include "datalake/rename_order.h"
 #include "transfer/copy_source.h"
 
 namespace kyanite::datalake {
@@ -28,89 +25,6 @@ using service::Call;
 using wire::Code;
 
 namespace {
-
-constexpr std::string_view kSourceHeader = "x-ms-rename-source";
-constexpr std::string_view kSourceLease = "x-ms-source-lease-id";
-
-// The source is named from the file system on, without host and account, though some clients name
-// the account where it is the beginning of the path.
-wire::Result<http::Url> decode_source(const Call& call) {
-  const auto text = call.headers().get(kSourceHeader);
-  const std::string account = "/" + call.target.account + "/";
-  std::string_view path = text;
-  if (!path.starts_with('/')) return wire::invalid_header(kSourceHeader, text);
-  if (call.endpoint.ends_with(account) && path.starts_with(account))
-    path.remove_prefix(account.size() - 1);
-  auto url = http::parse_url(call.endpoint + std::string(path.substr(1)));
-  if (!url) return wire::invalid_header(kSourceHeader, text);
-  return std::move(*url);
-}
-
-wire::Result<blob::Checks> decode_source_checks(const Call& call) {
-  constexpr headers::ConditionHeaders kConditions{
-      "x-ms-source-if-match", "x-ms-source-if-none-match", "x-ms-source-if-modified-since",
-      "x-ms-source-if-unmodified-since", ""};
-  blob::Rules rules = blob::kChanges;
-  rules.takes_directories = true;
-  blob::Checks checks{rules, {}, {}, {}, {}, {}};
-  if (!call.headers().get(kSourceLease).empty()) {
-    auto lease_id = headers::decode_guid(call, kSourceLease);
-    if (!lease_id) return lease_id.error();
-    checks.lease_id = std::move(*lease_id);
-  }
-  auto asked = headers::decode_conditions(call, rules.operation, rules.accepts, kConditions);
-  if (!asked) return asked.error();
-  checks.asked = std::move(*asked);
-  checks.asked.unmet = checks.asked.if_match_foreign = Code::kSourceConditionNotMet;
-  return checks;
-}
-
-// What a directory at the destination means.
-enum class RenameMode {
-  kPosix,   // The source goes into it, under its own name.
-  kLegacy,  // It is in the way, unless it is empty and the source is a directory, or it is the
-            // root.
-};
-
-wire::Result<RenameMode> decode_rename_mode(const Call& call) {
-  constexpr std::string_view kMode = "mode";
-  const auto text = call.query.get(kMode);
-  if (text.empty() || equals_ignoring_case(text, "posix")) return RenameMode::kPosix;
-  if (equals_ignoring_case(text, "legacy")) return RenameMode::kLegacy;
-  return wire::invalid_query(kMode, text);
-}
-
-struct Order {
-  RenameMode mode;
-  std::string to;  // The path that was asked for.
-  blob::Checks source;
-  blob::Checks destination;
-  std::optional<headers::Metadata> properties;
-  std::string transaction;
-};
-
-wire::Result<Order> decode_order(const Call& call) {
-  auto mode = decode_rename_mode(call);
-  if (!mode) return mode.error();
-  auto source = decode_source_checks(call);
-  if (!source) return source.error();
-  blob::Rules rules = blob::kCreates;
-  rules.takes_directories = true;
-  rules.keep = blob::Keep::kNothing;
-  rules.key = blob::KeyUse::kIgnores;
-  auto destination = blob::decode_checks(call, rules);
-  if (!destination) return destination.error();
-  auto properties = decode_properties(call);
-  if (!properties) return properties.error();
-  auto transaction = decode_transaction(call);
-  if (!transaction) return transaction.error();
-  return Order{*mode,
-               call.target.object,
-               std::move(*source),
-               std::move(*destination),
-               std::move(*properties),
-               std::move(*transaction)};
-}
 
 // One end of a rename as it was found.
 struct End {
@@ -133,7 +47,7 @@ Task<wire::Result<End>> find_end(Call& call) {
 }
 
 // Where the source shall be.
-Task<wire::Result<End>> find_destination(Call& call, const Call& from, const Order& order,
+Task<wire::Result<End>> find_destination(Call& call, const Call& from, const RenameOrder& order,
                                          const End& source) {
   call.target.object = order.to;
   auto asked = co_await find_end(call);
@@ -143,10 +57,7 @@ Task<wire::Result<End>> find_destination(Call& call, const Call& from, const Ord
   const bool is_source = asked->blob && source.blob && source.blob->node_id == asked->blob->node_id;
   const bool into = is_root || (order.mode == RenameMode::kPosix && is_directory && !is_source);
   if (!into) co_return std::move(asked);
-  std::string_view name = from.target.object;
-  while (name.ends_with('/')) name.remove_suffix(1);
-  if (!is_root) call.target.object += '/';
-  call.target.object.append(name.substr(name.rfind('/') + 1));
+  call.target.object = path_inside(is_root ? "" : call.target.object, from.target.object);
   co_return co_await find_end(call);
 }
 
@@ -157,35 +68,6 @@ wire::Result<void> admit_ends(const Call& call, const Call& from, const End& sou
   if (!taken) return taken.error();
   return blob::admit(call, Act::kCreate, destination.way(),
                      destination.blob ? &*destination.blob : nullptr);
-}
-
-// A SAS takes more for the source than for the destination: to move it away (m), or to write and to
-// delete it. One that came for the destination reaches the source unless it is for a single path.
-wire::Result<void> check_source_caller(const Call& call, const Call& source, bool own_credentials) {
-  const auth::Caller& caller = source.caller;
-  if (!caller.is_sas()) return {};
-  const auto& letters = caller.permissions;
-  if (!letters.has('m') && !(letters.has('w') && letters.has('d')))
-    return wire::Error(Code::kAuthorizationPermissionMismatch);
-  if (own_credentials || caller.scope == auth::Scope::kAccount) return {};
-  const bool reaches =
-      caller.scope != auth::Scope::kObject && source.target.container == call.target.container;
-  if (!reaches) return wire::Error(Code::kAuthorizationFailure);
-  return {};
-}
-
-bool is_of_one_path(const auth::Caller& caller) {
-  return caller.is_sas() && caller.scope == auth::Scope::kObject;
-}
-
-// What lies in a directory, be it moved or moved into, is beyond a SAS for one path.
-wire::Result<void> check_reach(const Call& call, const Call& from, const Order& order,
-                               const End& source) {
-  const bool moves_tree = source.blob->is_directory();
-  if (moves_tree && is_of_one_path(from.caller)) return wire::Error(Code::kAuthorizationFailure);
-  if (!is_of_one_path(call.caller)) return {};
-  if (moves_tree || call.target.object != order.to) return wire::Error(Code::kAuthorizationFailure);
-  return {};
 }
 
 // Nothing may stand below itself.
@@ -227,9 +109,11 @@ Task<wire::Result<void>> clear_destination(Call& call, const End& source, const 
 }
 
 // What is to be, of what was found at both ends.
-Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const End& source,
+Task<wire::Result<Blob>> move(Call& call, Call& from, const RenameOrder& order, const End& source,
                               const End& destination, store::Commit& commit) {
-  if (auto reached = check_reach(call, from, order, source); !reached) co_return reached.error();
+  const bool moves_into = call.target.object != order.to;
+  auto reached = check_rename_reach(call, from, source.blob->is_directory(), moves_into);
+  if (!reached) co_return reached.error();
   if (auto admitted = admit_ends(call, from, source, destination); !admitted)
     co_return admitted.error();
   if (auto passed = blob::check_blob(from, order.source, source.blob); !passed)
@@ -272,7 +156,7 @@ Task<wire::Result<Blob>> move(Call& call, Call& from, const Order& order, const 
   co_return std::move(moved);
 }
 
-Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
+Task<wire::Result<Blob>> decide(Call& call, Call& from, const RenameOrder& order,
                                 store::Attempt& attempt) {
   auto source = co_await find_end(from);
   if (!source && source.error().code == Code::kBlobNotFound)
@@ -287,13 +171,8 @@ Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
   }
   if (!destination) co_return destination.error();
   if (source->place.way() == nullptr || destination->place.way() == nullptr) {
-    // Of containers without directories each is a space of its own.
-    if (source->place.space() != destination->place.space()) {
-      co_return wire::Error(Code::kNotImplemented)
-          .saying("Renaming into another file system needs hierarchical namespace in both.");
-    }
-    co_return co_await rename_flat(call, order.destination, from, order.source, order.properties,
-                                   source->place.space(), attempt.commit);
+    co_return wire::Error(Code::kNotImplemented)
+        .saying("Between file systems with hierarchical namespace and without nothing is renamed.");
   }
   auto moved = co_await move(call, from, order, *source, *destination, attempt.commit);
   if (moved) co_return std::move(moved);
@@ -305,9 +184,9 @@ Task<wire::Result<Blob>> decide(Call& call, Call& from, const Order& order,
 }  // namespace
 
 Outcome rename_path(Call& call) {
-  auto url = decode_source(call);
+  auto url = decode_rename_source(call);
   if (!url) co_return url.error();
-  auto order = decode_order(call);
+  auto order = decode_rename_order(call);
   if (!order) co_return order.error();
   transfer::SourceCall source_call(call, *url, *call.service);
   Call& source = source_call.call();
@@ -317,12 +196,19 @@ Outcome rename_path(Call& call) {
   if (auto base = blob::require_base(call); !base) co_return base.error();
   if (auto base = blob::require_base(source); !base) co_return base.error();
   if (source.target.account != call.target.account || source.target.object.empty())
-    co_return wire::invalid_header(kSourceHeader, call.headers().get(kSourceHeader));
+    co_return wire::invalid_header(kRenameSource, call.headers().get(kRenameSource));
   const bool own_credentials = source.query.has("sig");
   if (auto allowed = co_await transfer::authorize_source(call, source, !own_credentials); !allowed)
     co_return allowed.error();
   if (auto reached = check_source_caller(call, source, own_credentials); !reached)
     co_return reached.error();
+  const auto left = co_await blob::find_container(source);
+  if (!left) co_return left.error();
+  const auto entered = co_await blob::find_container(call);
+  if (!(*left)->hierarchical && entered && !(*entered)->hierarchical) {
+    const FlatEnd from{source, (*left)->space};
+    co_return co_await rename_flat(from, {call, (*entered)->space}, *order);
+  }
   auto deciding = [&](store::Attempt& attempt) { return decide(call, source, *order, attempt); };
   auto moved = co_await store::transact(call, deciding);
   if (!moved) co_return moved.error();

@@ -11,6 +11,7 @@ namespace kyanite::datalake {
 Outcome set_access_control(service::Call& call) {
   auto order = decode_access(call);
   if (!order) co_return order.error();
+  if (auto has = co_await require_hierarchy(call); !has) co_return has.error();
   blob::Rules rules = blob::kChanges;
   rules.takes_directories = true;
   rules.changes_data = false;
@@ -18,7 +19,6 @@ Outcome set_access_control(service::Call& call) {
   if (!checks) co_return checks.error();
   auto edit = [&](blob::Change& change) -> wire::Result<void> {
     blob::Blob& blob = *change.blob;
-    if (!blob.node) return no_access_control();
     if (auto allowed = may_set(call, *order, blob); !allowed) return allowed.error();
     return apply_access(*order, blob.is_directory(), blob.node->access);
   };

@@ -116,7 +116,6 @@ class Step {
   Task<wire::Result<Done>> run(const std::string& start, size_t most) {
     auto found = co_await blob::find_blob(call_);
     if (!found) co_return found.error();
-    if (found->place.way() == nullptr) co_return no_access_control();
     const blob::Way& way = *found->place.way();
     const auto key = blob::head_key(found->place);
     commit_.expect(key, found->record);
@@ -233,8 +232,8 @@ Outcome set_access_control_recursive(Call& call) {
   auto order = decode_recursive_order(call);
   if (!order) co_return order.error();
   if (auto base = blob::require_base(call); !base) co_return base.error();
-  if (call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
-    co_return wire::Error(Code::kAuthorizationFailure);
+  if (is_of_one_path(call.caller)) co_return wire::Error(Code::kAuthorizationFailure);
+  if (auto has = co_await require_hierarchy(call); !has) co_return has.error();
   Done done;
   done.next = order->start;
   // At least one portion, however little time there is.

@@ -1,4 +1,5 @@
 // Path - Update (setProperties): PATCH /{filesystem}/{path}?action=setProperties
+#include "datalake/flat_tree.h"
 #include "datalake/handlers.h"
 #include "datalake/path_reply.h"
 #include "datalake/properties.h"
@@ -17,7 +18,9 @@ Outcome set_path_properties(service::Call& call) {
   if (!checks) co_return checks.error();
   auto edit = [&](blob::Change& change) -> wire::Result<void> {
     blob::Blob& blob = *change.blob;
+    const bool is_marked = !blob.node && blob::is_folder(blob);
     blob.metadata = properties->value_or(headers::Metadata());
+    if (is_marked) blob.metadata = marked(std::move(blob.metadata));
     blob.http = *http;
     if (blob.http.content_type.empty()) blob.http.content_type = "application/octet-stream";
     blob::touch_new_version(call, blob);

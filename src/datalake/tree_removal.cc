@@ -1,12 +1,13 @@
 #include "datalake/tree_removal.h"
 
 #include "auth/authorize.h"
-#include "auth/mac.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "blob/admission.h"
+#include "datalake/access.h"
 #include "datalake/drafts.h"
 #include "datalake/portion.h"
+#include "datalake/tree_token.h"
 #include "wire/version.h"
 
 namespace kyanite::datalake {
@@ -24,43 +25,30 @@ constexpr size_t kMostChecked = 20'000;
 // How long what was seen counts.
 constexpr int64_t kTokenSeconds = 3600;
 
-constexpr std::string_view kContinuation = "continuation";
-
-// The MAC of what a token says for this caller and this directory, under the account's first key.
-// None, which no token has, if the account was taken away meanwhile.
-std::string token_mac(const Call& call, uint64_t directory, std::string_view said) {
-  const auto account = call.context.accounts.find(call.target.account);
-  if (account == nullptr) return {};
-  // No other use of the key begins with this line.
-  std::string text = "kyanite tree removal 1\n";
-  append_varint(text, call.caller.object_id.size());
-  text += call.caller.object_id;
-  append_be64(text, directory);
-  text += said;
-  return std::string(auth::Mac::of(account->keys.front(), text).bytes());
+// A token holds for this caller and this directory.
+std::string bound_of(const Call& call, uint64_t directory) {
+  std::string bound = "kyanite tree removal 1\n";
+  append_bound(bound, call.caller.object_id);
+  append_be64(bound, directory);
+  return bound;
 }
 
-std::string write_token(const Call& call, uint64_t directory, std::string_view next) {
+std::string write_place(const Call& call, uint64_t directory, std::string_view next) {
   std::string said;
   append_be64(said, static_cast<uint64_t>(call.now.unix_seconds()));
   said += next;
-  return base64(token_mac(call, directory, said) + said);
+  return write_token(call, bound_of(call, directory), said);
 }
 
 // The path to go on from; "" at the beginning.
-wire::Result<std::string> read_token(const Call& call, uint64_t directory) {
-  const auto text = call.query.get(kContinuation);
-  if (text.empty()) return std::string();
-  const auto token = unbase64(text);
-  if (!token || token->size() < auth::kMacBytes + sizeof(uint64_t))
-    return wire::invalid_query(kContinuation, text);
-  const std::string_view said = std::string_view(*token).substr(auth::kMacBytes);
-  const auto given = static_cast<int64_t>(read_be64(said.data()));
-  const bool authentic = equals_constant_time(std::string_view(*token).substr(0, auth::kMacBytes),
-                                              token_mac(call, directory, said));
-  if (!authentic || call.now.unix_seconds() - given > kTokenSeconds)
-    return wire::invalid_query(kContinuation, text);
-  return std::string(said.substr(sizeof(uint64_t)));
+wire::Result<std::string> read_place(const Call& call, uint64_t directory) {
+  auto said = read_token(call, bound_of(call, directory));
+  if (!said) return said.error();
+  if (!*said) return std::string();
+  if ((*said)->size() < sizeof(uint64_t)) return invalid_token(call);
+  const auto given = static_cast<int64_t>(read_be64((*said)->data()));
+  if (call.now.unix_seconds() - given > kTokenSeconds) return invalid_token(call);
+  return (*said)->substr(sizeof(uint64_t));
 }
 
 // Who is held to the sticky bit, and whether to access control besides.
@@ -93,8 +81,7 @@ bool needs_look(const Call& call) {
 
 wire::Result<void> check_taken(const Call& call, const TreeCheck& check, const Blob& directory) {
   // What lies in the directory is beyond a SAS for one path.
-  if (call.caller.is_sas() && call.caller.scope == auth::Scope::kObject)
-    return wire::Error(Code::kAuthorizationFailure);
+  if (is_of_one_path(call.caller)) return wire::Error(Code::kAuthorizationFailure);
   // Another one came to its place meanwhile.
   if (needs_look(call) && directory.node_id != check.directory) return blob::not_admitted();
   return {};
@@ -114,7 +101,7 @@ Task<wire::Result<TreeCheck>> check_tree(Call& call) {
   auto admitted = blob::admit(call, posix::Act::kDeleteTree, *found->place.way(), &top);
   if (!admitted) co_return admitted.error();
   check.directory = top.node_id;
-  auto start = read_token(call, top.node_id);
+  auto start = read_place(call, top.node_id);
   if (!start) co_return start.error();
   const Asker asker{blob::held_identity(call.caller), blob::asks_paths(call)};
   const bool in_pages = *paginated && call.version >= wire::kPaginatedDeletes;
@@ -128,7 +115,7 @@ Task<wire::Result<TreeCheck>> check_tree(Call& call) {
     seen += portion->heads.size();
     const bool late = call.deadline.over();
     if (in_pages && (late || seen >= kMostChecked)) {
-      check.next = write_token(call, top.node_id, *start);
+      check.next = write_place(call, top.node_id, *start);
       co_return std::move(check);
     }
     if (late) co_return wire::Error(Code::kOperationTimedOut);
