@@ -42,6 +42,7 @@
 #include "tree/lease_index.h"
 #include "tree/records.h"
 #include "tree/watchers.h"
+#include "tree/snapshot_opens.h"
 
 namespace kyanite::tree {
 
@@ -197,11 +198,14 @@ class OpenFiles {
   // Closes all of them and says how many.
   size_t force_close_all(FileKey file, bool recursive);
 
-  // The share is deleted: none of its handles is good for anything any more.
+  // The share is deleted: none of its handles is good for anything any more, nor is what is open of
+  // its snapshots.
   void force_close_share(store::SpaceId share);
-  // How often that has happened, never 0. Who has opened something asks whether its share is still
-  // there, unless it was there when this was the same as it is now.
-  uint64_t deleted_shares() const { return deleted_shares_.load(); }
+  // One of its snapshots is.
+  void force_close_snapshot(store::SpaceId share, Generation shown);
+  // How often one of both has happened, never 0. Who has opened something asks whether its share,
+  // or snapshot, is still there, unless it was there when this was the same as it is now.
+  uint64_t deletions() const { return deletions_.load(); }
 
   // --- SMB ---
 
@@ -319,6 +323,7 @@ class OpenFiles {
   void set_remover(Remover* remover) { remover_ = remover; }
 
   // Ends what has taken too long: clients that do not give back what they cache, who waits for
+  SnapshotOpens& snapshots() { return snapshots_; }
   // them, handles that nobody came back to. To be called every second, say; costs nothing while
   // there is nothing of the kind.
   void pass_time();
@@ -450,6 +455,7 @@ class OpenFiles {
   void uncount(const Handle& handle);
   void mark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
   void unmark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
+  SnapshotOpens snapshots_;
   static void forget_if_idle(Shard& shard, FileKey key) REQUIRES(shard.mutex);
   // Closes by force the handles of one shard that are `meant`.
   template <class Meant>
@@ -465,7 +471,7 @@ class OpenFiles {
   std::atomic<size_t> marked_{0};    // for deletion, in all shards
   std::atomic<size_t> breaking_{0};  // files with breaks under way
   std::atomic<size_t> parked_{0};    // handles
-  std::atomic<uint64_t> deleted_shares_{1};
+  std::atomic<uint64_t> deletions_{1};
   std::atomic<HandleId> next_handle_;
 };
 
