@@ -413,7 +413,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   std::erase(file.handles, id);
   if (handle->second.closing) --file.closing;
   if (handle->second.undecided) --file.undecided;
-  std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; });
+  file.locks.remove_all(id);
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);
     return wait->handle == id;

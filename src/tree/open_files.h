@@ -39,10 +39,11 @@
 #include "tree/error.h"
 #include "tree/file_key.h"
 #include "tree/grants.h"
+#include "tree/held_locks.h"
 #include "tree/lease_index.h"
 #include "tree/records.h"
-#include "tree/watchers.h"
 #include "tree/snapshot_opens.h"
+#include "tree/watchers.h"
 
 namespace kyanite::tree {
 
@@ -91,17 +92,6 @@ struct Handle : FileOpen {
   bool lost = false;     // See note_lost().
 
   EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
-};
-
-struct ByteRange {
-  uint64_t offset = 0;
-  uint64_t length = 0;  // May be 0, and may reach beyond the largest offset.
-  bool operator==(const ByteRange&) const = default;
-};
-
-struct RangeLock {
-  ByteRange range;
-  bool exclusive = false;
 };
 
 // The clock of the system.
@@ -285,8 +275,12 @@ class OpenFiles {
                                                       uint64_t ticket, std::function<void()> waits);
   // The one that waits under this ticket.
   void cancel_lock(HandleId handle, uint64_t ticket);
-  // Exactly one lock of this handle with this range.
-  kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range);
+  // For each range exactly one lock of this handle with that range, one after the other: what is
+  // given back stays so when there is none of a later one.
+  kyanite::Result<void, Refusal> unlock(HandleId handle, std::span<const ByteRange> ranges);
+  kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range) {
+    return unlock(handle, {&range, 1});
+  }
   // Whether other handles' locks (and this one's shared locks, for writing) let it read or write.
   // What is written is in nobody's cache any more.
   kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write);
@@ -323,20 +317,16 @@ class OpenFiles {
   void set_remover(Remover* remover) { remover_ = remover; }
 
   // Ends what has taken too long: clients that do not give back what they cache, who waits for
-  SnapshotOpens& snapshots() { return snapshots_; }
   // them, handles that nobody came back to. To be called every second, say; costs nothing while
   // there is nothing of the kind.
   void pass_time();
 
   // Who wants to know what changes.
   Watchers& watchers() { return watchers_; }
+  SnapshotOpens& snapshots() { return snapshots_; }
 
  private:
   friend class Drafts;
-  struct HeldLock {
-    HandleId holder;
-    RangeLock lock;
-  };
   // Somebody who asks again when something has changed: true; false: who has waited long enough.
   struct Wait {
     Pending<bool> turn;
@@ -355,7 +345,7 @@ class OpenFiles {
   struct File {
     std::vector<HandleId> handles;
     size_t open_below = 0;  // handles whose ancestor it is
-    std::vector<HeldLock> locks;
+    HeldLocks locks;
     std::deque<LockWait*> lock_waits;  // in the order in which they came
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
@@ -455,7 +445,6 @@ class OpenFiles {
   void uncount(const Handle& handle);
   void mark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
   void unmark(Shard& shard, FileKey key) REQUIRES(shard.mutex);
-  SnapshotOpens snapshots_;
   static void forget_if_idle(Shard& shard, FileKey key) REQUIRES(shard.mutex);
   // Closes by force the handles of one shard that are `meant`.
   template <class Meant>
@@ -466,6 +455,7 @@ class OpenFiles {
   std::array<Shard, kShards> shards_;
   LeaseIndex leases_;
   Watchers watchers_;
+  SnapshotOpens snapshots_;
   Remover* remover_ = nullptr;
   std::atomic<size_t> open_{0};      // handles and drafts, in all shards
   std::atomic<size_t> marked_{0};    // for deletion, in all shards

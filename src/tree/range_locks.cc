@@ -1,6 +1,5 @@
 // Byte-range locks: see tree/open_files.h.
 #include <algorithm>
-#include <limits>
 
 #include "tree/aftermath.h"
 #include "tree/open_files.h"
@@ -10,27 +9,6 @@ namespace kyanite::tree {
 using concurrency::FileOperation;
 
 namespace {
-
-constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
-
-uint64_t last_byte(const ByteRange& range) {
-  return range.length - 1 > kLargest - range.offset ? kLargest : range.offset + range.length - 1;
-}
-
-// A range of no bytes lies between two bytes and meets ranges that have both.
-bool overlap(const ByteRange& a, const ByteRange& b) {
-  if (a.length == 0 && b.length == 0) return false;
-  if (a.length == 0) return b.offset < a.offset && a.offset <= last_byte(b);
-  if (b.length == 0) return overlap(b, a);
-  return a.offset <= last_byte(b) && b.offset <= last_byte(a);
-}
-
-// An exclusive lock meets every other one, except a shared one that its own holder puts over it.
-bool conflict(const RangeLock& held, const RangeLock& asked, bool same_holder) {
-  if (!held.exclusive && !asked.exclusive) return false;
-  if (same_holder && held.exclusive && !asked.exclusive) return false;
-  return overlap(held.range, asked.range);
-}
 
 bool is_written(const std::vector<FileOperation>& in_flight) {
   return std::find(in_flight.begin(), in_flight.end(), FileOperation::kPutRange) != in_flight.end();
@@ -123,35 +101,31 @@ void OpenFiles::retry_locks(File& file, Aftermath& after) {
 
 kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, HandleId holder,
                                                     std::span<const RangeLock> locks) {
-  const size_t before = file.locks.size();
-  if (locks.size() > kMaxLocksPerFile - before) return Refusal::kTooManyLocks;
-  for (const RangeLock& asked : locks) {
-    const bool taken = std::any_of(file.locks.begin(), file.locks.end(), [&](const HeldLock& held) {
-      return conflict(held.lock, asked, held.holder == holder);
-    });
-    if (taken) {
-      file.locks.resize(before);
+  if (locks.size() > kMaxLocksPerFile - file.locks.size()) return Refusal::kTooManyLocks;
+  for (size_t i = 0; i < locks.size(); ++i) {
+    if (file.locks.conflicts(holder, locks[i])) {
+      for (const RangeLock& added : locks.first(i)) file.locks.remove(holder, added);
       return Refusal::kLockConflict;
     }
-    file.locks.push_back({holder, asked});
+    file.locks.add(holder, locks[i]);
   }
   return {};
 }
 
-kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange range) {
+kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle,
+                                                 std::span<const ByteRange> ranges) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
   MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   File& file = mine.files.at(found->second.file);
-  auto& locks = file.locks;
-  const auto held = std::find_if(locks.begin(), locks.end(), [&](const HeldLock& each) {
-    return each.holder == handle && each.lock.range == range;
+  const auto wrong = std::find_if_not(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
+    return file.locks.remove(handle, range);
   });
-  if (held == locks.end()) return Refusal::kRangeNotLocked;
-  locks.erase(held);
-  retry_locks(file, after);
+  // Once for all: each who waits looks at what is left.
+  if (wrong != ranges.begin()) retry_locks(file, after);
+  if (wrong != ranges.end()) return Refusal::kRangeNotLocked;
   return {};
 }
 
@@ -161,10 +135,7 @@ Result<void> OpenFiles::check_reading(FileKey key, ByteRange range) const {
   MutexLock lock(mine.mutex);
   const auto found = mine.files.find(key);
   if (found == mine.files.end()) return {};
-  for (const HeldLock& held : found->second.locks) {
-    if (held.lock.exclusive && overlap(held.lock.range, range))
-      return Error(Refusal::kLockConflict);
-  }
+  if (found->second.locks.forbid(0, range, false)) return Error(Refusal::kLockConflict);
   return {};
 }
 
@@ -176,11 +147,7 @@ kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange ra
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   if (range.length == 0) return {};
   const FileKey key = found->second.file;
-  for (const HeldLock& held : mine.files.at(key).locks) {
-    const bool own = held.holder == handle;
-    const bool forbids = write ? !own || !held.lock.exclusive : !own && held.lock.exclusive;
-    if (forbids && overlap(held.lock.range, range)) return Refusal::kLockConflict;
-  }
+  if (mine.files.at(key).locks.forbid(handle, range, write)) return Refusal::kLockConflict;
   if (write) disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kWrite), after);
   return {};
 }
