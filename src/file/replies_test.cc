@@ -178,6 +178,7 @@ TEST_F(FileReplies, HandlesOfNamesThatXmlCannotHold) {
     return store::Result<void>();
   }));
   ASSERT_TRUE(looked.ok());
+  open.ancestors = {kRootId};
   open.path = "docs/\xef\xbf\xbf";
   const auto opened = RunLoop::run(files.service.open_files().open(open));
   ASSERT_TRUE(opened.ok());
