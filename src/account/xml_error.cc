@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/bytes.h"
 #include "wire/xml.h"
 
 namespace kyanite::account {
@@ -12,7 +11,7 @@ namespace {
 class UnwritableText final : public pugi::xml_tree_walker {
  public:
   bool for_each(pugi::xml_node& node) override {
-    if (is_valid_utf8(node.value()) && wire::xml_can_hold(node.value())) return true;
+    if (wire::xml_can_hold(node.value())) return true;
     found = node;
     return false;
   }

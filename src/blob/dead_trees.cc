@@ -1,6 +1,7 @@
 #include "blob/dead_trees.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ namespace {
 constexpr int64_t kRestSeconds = 5;
 constexpr uint64_t kRecordsPerStep = 10'000;
 constexpr size_t kChildrenTogether = 200;
+constexpr size_t kNotesTogether = 200;
 
 // Of what lies under the id of a file,
 constexpr store::Family kOwnFamilies[] = {content::kContentFamily, kBlockLists, kAppended, kHeads};
@@ -123,47 +125,70 @@ Task<store::Result<bool>> clear_children(jobs::Step& step, store::SpaceId space,
 }
 
 // True: nothing is left of it.
-Task<store::Result<bool>> clear_tree(jobs::Step& step, store::SpaceId space, store::Key key,
-                                     store::RecordPtr record) {
-  const std::string own = key.partition();
+Task<store::Result<bool>> clear_tree(jobs::Step& step, store::SpaceId space,
+                                     const std::string& own) {
   for (const store::Family family : kChildFamilies) {
     auto cleared = co_await clear_children(step, space, own, family);
     if (!cleared || !*cleared) co_return cleared;
   }
   auto content = co_await erase_own(step, space, own);
   if (!content || !*content) co_return content;
-  auto blocks = co_await erase(step, store::Range::partition_prefix(space, kBlocks, own));
-  if (!blocks || !*blocks) co_return blocks;
+  co_return co_await erase(step, store::Range::partition_prefix(space, kBlocks, own));
+}
+
+struct Note {
+  store::Key key;
+  store::RecordPtr record;
+};
+
+Task<store::Result<std::vector<Note>>> some_notes(jobs::Step& step, store::SpaceId space) {
+  std::vector<Note> notes;
+  const auto range = store::Range::family(space, kDeadTrees);
+  const store::Look look = [&](const store::View& view) -> store::Result<void> {
+    notes.clear();
+    auto cursor = view.scan(range);
+    for (; cursor->valid() && notes.size() < kNotesTogether; cursor->next()) {
+      auto record = cursor->record();
+      if (!record) return record.error();
+      notes.push_back({store::Key::from_bytes(std::string(cursor->key())), *record});
+    }
+    return cursor->status();
+  };
+  if (auto looked = co_await step.store().look(look); !looked) co_return looked.error();
+  step.count_look();
+  co_return std::move(notes);
+}
+
+// Nothing is left of what they note. One commit for many: most note a file, which is soon cleared.
+Task<store::Result<void>> remove_notes(jobs::Step& step, std::span<Note> notes) {
+  if (notes.empty()) co_return store::Result<void>();
   store::Commit commit;
-  commit.expect(key, std::move(record));
-  commit.remove(key);
+  for (Note& note : notes) {
+    commit.expect(note.key, std::move(note.record));
+    commit.remove(std::move(note.key));
+  }
   auto done = co_await step.store().commit(std::move(commit));
   if (!done && done.error() != store::Error::kConflict) co_return done.error();
-  step.count_changes();
-  co_return true;
+  co_return store::Result<void>();
 }
 
 Task<store::Result<bool>> clear_trees(jobs::Step& step) {
   const auto space = lake_space(step.account());
   while (step.changes_left() > 0 && step.in_time()) {
-    store::Key key;
-    store::RecordPtr record;
-    const auto range = store::Range::family(space, kDeadTrees);
-    const store::Look look = [&](const store::View& view) -> store::Result<void> {
-      record = nullptr;
-      auto cursor = view.scan(range);
-      if (!cursor->valid()) return cursor->status();
-      auto first = cursor->record();
-      if (!first) return first.error();
-      key = store::Key::from_bytes(std::string(cursor->key()));
-      record = *first;
-      return {};
-    };
-    if (auto looked = co_await step.store().look(look); !looked) co_return looked.error();
-    step.count_look();
-    if (record == nullptr) co_return true;
-    auto cleared = co_await clear_tree(step, space, key, std::move(record));
+    auto notes = co_await some_notes(step, space);
+    if (!notes) co_return notes.error();
+    if (notes->empty()) co_return true;
+    store::Result<bool> cleared = true;
+    size_t count = 0;
+    while (count < notes->size()) {
+      cleared = co_await clear_tree(step, space, (*notes)[count].key.partition());
+      if (!cleared || !*cleared) break;
+      step.count_changes();  // That of its note.
+      ++count;
+    }
+    auto removed = co_await remove_notes(step, std::span(*notes).first(count));
     if (!cleared || !*cleared) co_return cleared;
+    if (!removed) co_return removed.error();
   }
   co_return false;
 }

@@ -97,14 +97,19 @@ wire::Result<NewBlob> decode_new_blob(const Call& call, BlobType type) {
   return fresh;
 }
 
-void fill_from_standard_headers(const Call& call, HttpProperties& http) {
-  const auto fill = [&](std::string& value, std::string_view header) {
-    if (value.empty()) value = call.headers().get(header);
-  };
-  fill(http.content_type, "Content-Type");
-  fill(http.content_encoding, "Content-Encoding");
-  fill(http.content_language, "Content-Language");
-  fill(http.cache_control, "Cache-Control");
+wire::Result<void> fill_from_standard_headers(const Call& call, HttpProperties& http) {
+  const std::pair<std::string_view, std::string*> standard[] = {
+      {"Content-Type", &http.content_type},
+      {"Content-Encoding", &http.content_encoding},
+      {"Content-Language", &http.content_language},
+      {"Cache-Control", &http.cache_control}};
+  for (const auto& [header, value] : standard) {
+    if (!value->empty()) continue;
+    auto text = headers::decode_shown(call, header);
+    if (!text) return text.error();
+    *value = std::move(*text);
+  }
+  return {};
 }
 
 Blob make_blob(const Call& call, BlobType type, const NewBlob& fresh,

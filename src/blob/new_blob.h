@@ -25,7 +25,7 @@ wire::Result<NewBlob> decode_new_blob(const service::Call& call, BlobType type);
 
 // Puts the standard content headers in place of x-ms-blob-* headers that are absent (Put Blob
 // only).
-void fill_from_standard_headers(const service::Call& call, HttpProperties& http);
+wire::Result<void> fill_from_standard_headers(const service::Call& call, HttpProperties& http);
 
 // A head for a blob of this type: new, or in the place of `before`, whose lease goes on.
 Blob make_blob(const service::Call& call, BlobType type, const NewBlob& fresh,

@@ -30,7 +30,8 @@ Outcome put_blob(Call& call) {
   // What is compared with the body has to be a digest, unlike what is only kept.
   if (auto md5 = headers::decode_md5(call, headers::kBlobPropertyHeaders.content_md5); !md5)
     co_return md5.error();
-  fill_from_standard_headers(call, fresh->http);
+  if (auto filled = fill_from_standard_headers(call, fresh->http); !filled)
+    co_return filled.error();
   Rules rules = kCreates;
   rules.needs_online = false;  // What is in the archive can be replaced as a whole.
   auto checks = decode_checks(call, rules);

@@ -13,7 +13,8 @@ Outcome put_page_blob(service::Call& call) {
   if (!sequence_number) co_return sequence_number.error();
   auto fresh = decode_new_blob(call, BlobType::kPage);
   if (!fresh) co_return fresh.error();
-  fill_from_standard_headers(call, fresh->http);
+  if (auto filled = fill_from_standard_headers(call, fresh->http); !filled)
+    co_return filled.error();
   if (call.request.body->length().value_or(0) != 0)
     co_return wire::Error(wire::Code::kInvalidInput);
   auto checks = decode_checks(call, kCreates);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/bytes.h"
 #include "wire/xml.h"
 
 namespace kyanite::datalake {
@@ -21,7 +20,7 @@ wire::Result<AccessOrder> decode_access(const service::Call& call) {
     const auto text = headers.find(header);
     if (!text || text->empty()) continue;
     // Listings carry it, as XML and as JSON.
-    if (text->size() > posix::kMaxIdBytes || !is_valid_utf8(*text) || !wire::xml_can_hold(*text))
+    if (text->size() > posix::kMaxIdBytes || !wire::xml_can_hold(*text))
       return wire::invalid_header(header, *text);
     value->emplace(*text);
   }

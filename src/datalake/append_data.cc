@@ -6,6 +6,7 @@
 #include "blob/new_blob.h"
 #include "datalake/drafts.h"
 #include "datalake/handlers.h"
+#include "headers/http_properties.h"
 #include "transfer/upload.h"
 #include "wire/version.h"
 
@@ -62,6 +63,8 @@ Outcome append_data(Call& call) {
   auto checks = blob::decode_checks(call, rules);
   if (!checks) co_return checks.error();
   ease_lease_check(*lease, *checks);
+  auto type = headers::decode_shown(call, "Content-Type");
+  if (!type) co_return type.error();
   auto uploaded = co_await blob::receive_upload(call, *checks, max_append_bytes(call.version));
   if (!uploaded) co_return uploaded.error();
   if (uploaded->length == 0) co_return wire::invalid_header("Content-Length", "0");
@@ -75,8 +78,7 @@ Outcome append_data(Call& call) {
           co_await flush(call, change, *position + uploaded->length, true, uploaded->pieces);
       if (!flushed) co_return flushed.error();
       // What the body is sent as becomes the type of the whole.
-      if (const auto type = call.headers().get("Content-Type"); !type.empty())
-        change.blob->http.content_type = type;
+      if (!type->empty()) change.blob->http.content_type = *type;
       co_return end_lease_order(*lease, call.now, *change.blob);
     };
     auto changed = co_await blob::change_blob(call, *checks, edit);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "datalake/test_support.h"
+#include "store/memory.h"
 
 namespace kyanite::datalake {
 namespace {
@@ -118,6 +119,28 @@ TEST(LakePaths, SnapshotsAndBlocksThatWaitAreToldToBeEncrypted) {
     EXPECT_NE(listed.body.find(std::string("<ServerEncrypted>") + told), std::string::npos)
         << listed.body;
   }
+}
+
+class CountingStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    ++commits;
+    co_return co_await MemoryStore::commit(std::move(commit));
+  }
+  size_t commits = 0;
+};
+
+// Commits are one at a time, and those of clients wait meanwhile.
+TEST(LakePaths, ManyFilesOfADeadTreeAreClearedByFewCommits) {
+  constexpr size_t kFiles = 300;
+  CountingStore store;
+  TestLake lake(store);
+  for (size_t i = 0; i < kFiles; ++i)
+    ASSERT_EQ(lake.send(TestLake::put("lake/d/" + std::to_string(i), "x")).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::remove("lake/d")).outcome(), "200");
+  const size_t before = store.commits;
+  EXPECT_EQ(lake.out_of_reach(), 0U);
+  EXPECT_LE(store.commits - before, kFiles / 20);
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ wire::Result<std::optional<headers::Metadata>> decode_properties(const service::
     }
     const auto value = equals == std::string_view::npos ? std::optional<std::string>()
                                                         : unbase64(trim(pair.substr(equals + 1)));
-    if (!value || !is_valid_utf8(*value) || !wire::xml_can_hold(*value))
-      return wire::invalid_header(kHeader, *text);
+    if (!value || !wire::xml_can_hold(*value)) return wire::invalid_header(kHeader, *text);
     bytes += name.size() + value->size();
     if (bytes > headers::kMaxMetadataBytes) return wire::Error(wire::Code::kMetadataTooLarge);
     for (const auto& [other, ignored] : metadata) {

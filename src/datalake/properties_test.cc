@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "datalake/test_support.h"
+#include "wire/xml.h"
 
 namespace kyanite::datalake {
 namespace {
@@ -62,7 +63,9 @@ TEST(Properties, AreWhatMetadataCanBe) {
 
 // What else of a path is written into listings comes from headers that may hold any bytes.
 TEST(Properties, ListingsAreReadableWhateverOwnersAndContextsAreCalled) {
-  for (const char* header : {"x-ms-owner", "x-ms-group", "x-ms-encryption-context"}) {
+  for (const char* header : {"x-ms-owner", "x-ms-group", "x-ms-encryption-context",
+                             "x-ms-content-type", "x-ms-content-encoding", "x-ms-content-language",
+                             "x-ms-content-disposition", "x-ms-cache-control"}) {
     TestLake lake;
     const auto made = [&](const std::string& value) {
       return lake.send({"PUT", "lake/f", "resource=file", {{header, value}}}).outcome();
@@ -71,7 +74,30 @@ TEST(Properties, ListingsAreReadableWhateverOwnersAndContextsAreCalled) {
     EXPECT_EQ(made("\xe2\x82\xac"), "201") << header;
     const auto listed = lake.send({"GET", "lake", "resource=filesystem&recursive=true"});
     EXPECT_TRUE(is_valid_utf8(listed.body)) << header;
+    const auto blobs = lake.send({"GET", "lake", "restype=container&comp=list"});
+    EXPECT_TRUE(wire::xml_can_hold(blobs.body)) << header;
   }
+}
+
+TEST(Properties, ThatAreSetLaterAreReadableToo) {
+  for (const char* header : {"x-ms-content-type", "x-ms-content-encoding", "x-ms-content-language",
+                             "x-ms-content-disposition", "x-ms-cache-control"}) {
+    TestLake lake;
+    ASSERT_EQ(lake.send(TestLake::make_file("lake/f")).outcome(), "201");
+    for (const char* query : {"action=setProperties", "action=flush&position=0"}) {
+      const Request request{"PATCH", "lake/f", query, {{header, "latin \xe9"}}};
+      EXPECT_EQ(lake.send(request).outcome(), "400 InvalidHeaderValue") << header << " " << query;
+    }
+  }
+  // What is appended and flushed at once says the type of the whole.
+  TestLake lake;
+  ASSERT_EQ(lake.send(TestLake::make_file("lake/f")).outcome(), "201");
+  const auto append = [&](const char* type) {
+    return lake.send(
+        {"PATCH", "lake/f", "action=append&position=0&flush=true", {{"Content-Type", type}}, "x"});
+  };
+  EXPECT_EQ(append("latin \xe9").outcome(), "400 InvalidHeaderValue");
+  EXPECT_EQ(append("text/plain").outcome(), "202");
 }
 
 }  // namespace

@@ -69,13 +69,13 @@ tree::Kind wanted_kind(const smb::CreateRequest& request) {
 // The share that was connected may be deleted by now, or another one may have its name.
 Task<Result<void, Status>> check_share(Exchange& exchange) {
   TreeConnect& tree = *exchange.tree;
-  const uint64_t deleted = tree.share.tree.open_files->deleted_shares();
-  if (tree.there_at == deleted) co_return {};
+  const uint64_t deletions = tree.share.tree.open_files->deletions();
+  if (tree.there_at == deletions) co_return {};
   auto now = co_await exchange.connection.drive().shares.find(
       exchange.occasion, exchange.session->account(), tree.share.name);
   if (!now) co_return drive::status_of(now.error());
   if (!*now || (*now)->tree.space != tree.share.tree.space) co_return Status::kNetworkNameDeleted;
-  tree.there_at = deleted;
+  tree.there_at = deletions;
   co_return {};
 }
 
@@ -91,6 +91,18 @@ Task<Result<tree::Tree, Status>> find_tree(Exchange& exchange,
   if (!shown) co_return drive::status_of(shown.error());
   if (!*shown) co_return Status::kObjectNameNotFound;
   co_return **shown;
+}
+
+// Who deletes the share or the snapshot ends what is open of it, but perhaps did so before this
+// was. `before` is how many deletions there were when the tree was found.
+Task<Result<void, Status>> check_again(Exchange& exchange, const smb::CreateContexts& contexts,
+                                       const tree::Tree& tree, uint64_t before) {
+  if (auto there = co_await check_share(exchange); !there) co_return there.error();
+  if (!tree.shown || tree.open_files->deletions() == before) co_return {};
+  auto now = co_await find_tree(exchange, contexts);
+  if (!now) co_return now.error();
+  if (now->shown != tree.shown) co_return Status::kObjectNameNotFound;
+  co_return {};
 }
 
 // Opening as the request asks for it, and what it is granted by that.
@@ -305,6 +317,7 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
                      const smb::CreateContexts& contexts, Naming* naming) {
   if (auto there = co_await check_share(exchange); !there)
     co_return refuse(exchange, there.error());
+  const uint64_t deletions = exchange.tree->share.tree.open_files->deletions();
   auto tree = co_await find_tree(exchange, contexts);
   if (!tree) co_return refuse(exchange, tree.error());
   Asked asked;
@@ -320,8 +333,7 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);
   if (!opened) co_return refuse(exchange, refusal_of(asked, request, opened.error()));
-  // Who deletes the share closes what is open of it, but perhaps did so before this was.
-  if (auto there = co_await check_share(exchange); !there) {
+  if (auto there = co_await check_again(exchange, contexts, *tree, deletions); !there) {
     tree->open_files->force_close(opened->opened.file, false, opened->opened.handle);
     co_return refuse(exchange, there.error());
   }

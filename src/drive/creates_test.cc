@@ -12,6 +12,7 @@
 #include "drive/test_support.h"
 #include "smb/file_io.h"
 #include "smb/query.h"
+#include "smb/times.h"
 #include "tree/sddl.h"
 
 namespace kyanite::drive {
@@ -125,6 +126,77 @@ TEST_F(Creates, AreRefusedWhenTheShareIsDeletedMeanwhile) {
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_EQ(answer[0].status(), Status::kNetworkNameDeleted);
   EXPECT_TRUE(world.shares.open_files.idle());
+}
+
+class CreatesOfSnapshots : public Creates {
+ protected:
+  static constexpr tree::Generation kShown = 5;
+
+  void SetUp() override {
+    come_in(client);
+    must_create(client, asking("file"));
+    world.shares.snapshot = kShown;
+  }
+  static smb::CreateContexts then() {
+    smb::CreateContexts contexts;
+    contexts.snapshot = smb::to_file_time(Time::from_unix_seconds(1'700'000'000));
+    return contexts;
+  }
+  smb::FileId must_open_then(smb::CreateRequest request) {
+    request.desired_access = smb::access::kReadData;
+    const auto answer = client.converse(create_message(client, std::move(request), then()));
+    CHECK(answer.size() == 1 && answer[0].status() == Status::kSuccess);
+    return answer[0].body<smb::CreateReply>().file;
+  }
+  void delete_snapshot(tree::Generation shown = kShown) {
+    if (shown == kShown) world.shares.snapshot.reset();
+    world.shares.open_files.force_close_snapshot(world.shares.space, shown);
+  }
+
+  TestClient client{world};
+};
+
+// As opens of the share itself do.
+TEST_F(CreatesOfSnapshots, EndWithTheSnapshotAndWithTheShare) {
+  const struct {
+    const char* what;
+    std::function<void()> happens;
+    Status status;
+  } rows[] = {
+      {"another share", [&] { world.shares.open_files.force_close_share(9); }, Status::kSuccess},
+      {"another snapshot", [&] { delete_snapshot(kShown + 1); }, Status::kSuccess},
+      {"the snapshot", [&] { delete_snapshot(); }, Status::kFileClosed},
+      {"the share", [&] { delete_share(); }, Status::kFileClosed},
+  };
+  for (const auto& [what, happens, status] : rows) {
+    world.shares.snapshot = kShown;
+    smb::ReadRequest read;
+    read.file = must_open_then(asking("file", Disposition::kOpen));
+    smb::QueryDirectoryRequest listing;
+    listing.file = must_open_then(asking("", Disposition::kOpen, option::kDirectoryFile));
+    listing.pattern = "*";
+    listing.output_length = 1024;
+    smb::CloseRequest close;
+    close.file = must_open_then(asking("file", Disposition::kOpen));
+    const uint64_t opens = world.drive.metrics.opens;
+    happens();
+    EXPECT_EQ(client.ask(Command::kRead, read)->status(), status) << what;
+    EXPECT_EQ(client.ask(Command::kQueryDirectory, listing)->status(), status) << what;
+    EXPECT_EQ(client.ask(Command::kClose, close)->status(), status) << what;
+    EXPECT_EQ(world.drive.metrics.opens, opens - (status == Status::kSuccess ? 1 : 3)) << what;
+  }
+}
+
+TEST_F(CreatesOfSnapshots, AreRefusedWhenTheSnapshotIsDeletedMeanwhile) {
+  const uint64_t opens = world.drive.metrics.opens;
+  world.shares.snapshot_found = [&] { delete_snapshot(); };
+  EXPECT_EQ(create(client, asking("file", Disposition::kOpen), then()),
+            Status::kObjectNameNotFound);
+  EXPECT_EQ(world.drive.metrics.opens, opens);
+  // Another one is deleted.
+  world.shares.snapshot = kShown;
+  world.shares.snapshot_found = [&] { delete_snapshot(kShown + 1); };
+  EXPECT_EQ(create(client, asking("file", Disposition::kOpen), then()), Status::kSuccess);
 }
 
 TEST_F(Creates, DeleteOnCloseNeedsTheRightToDelete) {

@@ -34,9 +34,8 @@ Exchange::~Exchange() {
 std::shared_ptr<Open> Exchange::find_open(const smb::FileId& named) {
   auto open = session->find_open(named == smb::kPreviousFile ? chain_.file : named);
   if (open == nullptr || open->tree != tree) return nullptr;
-  const tree::HandleId handle = open->file.handle;
-  if (handle != 0 && !open->file.tree.open_files->is_open(handle)) {
-    // It was closed by force, which its client learns by this.
+  if (open->file.ended()) {
+    // Its client learns it by this.
     session->remove_open(*open);
     connection.drive().metrics.opens.fetch_sub(1, std::memory_order_relaxed);
     release(connection.drive(), *open);

@@ -66,7 +66,7 @@ class Exchange {
   store::Occasion occasion;
 
   // The open that a request names; in a chain, what the message before opened or used. Null when
-  // there is none, when it is another tree's, and when it was closed by force, which ends it.
+  // there is none, when it is another tree's, and when it has ended without having been closed.
   std::shared_ptr<Open> find_open(const smb::FileId& named);
   // Whether the request may change what find_open() has found: FILE_NOT_AVAILABLE otherwise. For
   // those that a client sends again when it has lost a connection.

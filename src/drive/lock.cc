@@ -40,13 +40,14 @@ tree::RangeLock lock_of(const smb::LockElement& element) {
 
 // One after the other: what is given back stays so when a later one is wrong.
 Status unlock(const Open& open, const std::vector<smb::LockElement>& elements) {
+  std::vector<tree::ByteRange> ranges;
   for (const auto& element : elements) {
-    if (!is_unlock(element)) return Status::kInvalidParameter;
-    const auto done =
-        open.file.tree.open_files->unlock(open.file.handle, {element.offset, element.length});
-    if (!done) return status_of(done.error());
+    if (!is_unlock(element)) break;
+    ranges.push_back({element.offset, element.length});
   }
-  return Status::kSuccess;
+  const auto done = open.file.tree.open_files->unlock(open.file.handle, ranges);
+  if (!done) return status_of(done.error());
+  return ranges.size() == elements.size() ? Status::kSuccess : Status::kInvalidParameter;
 }
 
 Status refusal_of(tree::Refusal refusal) {

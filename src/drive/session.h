@@ -25,7 +25,7 @@ struct TreeConnect {
   bool pipes = false;  // IPC$, of which there is no share. It has no pipes either.
   Share share;
   uint32_t maximal_access = 0;
-  uint64_t there_at = 0;  // The share was there when so many were deleted (OpenFiles).
+  uint64_t there_at = 0;  // The share was there after so many deletions (OpenFiles).
 };
 
 // A further connection of a session.

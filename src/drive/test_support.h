@@ -77,6 +77,8 @@ class TestShares final : public Shares {
   std::optional<store::Error> failure;
   store::SpaceId space = 7;
   bool deleted = false;
+  std::optional<tree::Generation> snapshot;  // The one of each share, taken at any time.
+  std::function<void()> snapshot_found = [] {};
   Pending<bool>* gate = nullptr;
 
   std::vector<auth::ntlm::Password> passwords(std::string_view account) const override {
@@ -108,8 +110,13 @@ class TestShares final : public Shares {
     co_return std::vector<Time>();
   }
   Task<Result<std::optional<tree::Tree>, store::Error>> find_snapshot(store::Occasion&,
-                                                                      const Share&, Time) override {
-    co_return std::optional<tree::Tree>();
+                                                                      const Share& share,
+                                                                      Time) override {
+    if (!snapshot) co_return std::optional<tree::Tree>();
+    tree::Tree tree = share.tree;
+    tree.shown = snapshot;
+    snapshot_found();
+    co_return std::optional<tree::Tree>(std::move(tree));
   }
 };
 

@@ -82,8 +82,14 @@ Task<wire::Result<void>> note_deletion(Call& call, store::SpaceId space) {
   co_return wire::Result<void>();
 }
 
-Task<wire::Result<void>> delete_snapshot(Call& call, const std::optional<std::string>& lease_id,
-                                         store::Commit& commit) {
+struct DeletedSnapshot {
+  store::SpaceId share = 0;
+  Generation generation = 0;
+};
+
+Task<wire::Result<DeletedSnapshot>> delete_snapshot(Call& call,
+                                                    const std::optional<std::string>& lease_id,
+                                                    store::Commit& commit) {
   auto share = co_await load_share(call);
   if (!share) co_return share.error();
   const auto key = snapshot_key((*share)->space, addressed_snapshot(call));
@@ -100,7 +106,7 @@ Task<wire::Result<void>> delete_snapshot(Call& call, const std::optional<std::st
   commit.expect(tree::state_key((*share)->space), state->record);
   commit.remove(key);
   commit.put(tree::state_key((*share)->space), service::to_record(next));
-  co_return wire::Result<void>();
+  co_return DeletedSnapshot{(*share)->space, snapshot->value->generation};
 }
 
 // The space of the share, which is to be gone.
@@ -145,6 +151,7 @@ Outcome delete_share(Call& call) {
     };
     auto deleted = co_await store::transact(call, share_key(call), decide);
     if (!deleted) co_return deleted.error();
+    open_files(call).force_close_snapshot(deleted->share, deleted->generation);
     co_return http::Reply(202);
   }
   auto decide = [&](store::Attempt& attempt) {

@@ -3,6 +3,7 @@
 #include "file/handlers.h"
 #include "file/handles.h"
 #include "file/service.h"
+#include "file/versions.h"
 #include "transfer/listing.h"
 #include "wire/date.h"
 #include "wire/xml.h"
@@ -30,7 +31,13 @@ void write_access_rights(wire::XmlWriter& xml, concurrency::AccessSet access) {
 
 void write_handle(wire::XmlWriter& xml, const Call& call, const tree::Handle& handle) {
   xml.open("Handle");
-  xml.element("HandleId", handle.id).element("Path", handle.path).element("FileId", handle.file.id);
+  xml.element("HandleId", handle.id);
+  if (call.version >= kEncodedNames) {
+    transfer::write_encodable(xml, "Path", handle.path);
+  } else {
+    xml.element("Path", handle.path);
+  }
+  xml.element("FileId", handle.file.id);
   xml.element("ParentId", handle.ancestors.empty() ? kRootId : handle.ancestors.back());
   xml.element("SessionId", handle.session).element("ClientIp", handle.client);
   xml.element("OpenTime", wire::http_date(handle.opened));

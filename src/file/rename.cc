@@ -87,8 +87,11 @@ Task<wire::Result<RenameOrder>> decode_order(Call& call, const Tree& tree, Kind 
   auto metadata = headers::decode_metadata(call.headers());
   if (!metadata) co_return metadata.error();
   if (!metadata->empty()) order.metadata = std::move(*metadata);
-  if (kind == Kind::kFile)
-    order.content_type = call.headers().get(headers::kFilePropertyHeaders.content_type);
+  if (kind == Kind::kFile) {
+    auto type = headers::decode_shown(call, headers::kFilePropertyHeaders.content_type);
+    if (!type) co_return type.error();
+    order.content_type = std::move(*type);
+  }
   auto permission = co_await settle_permission(call, tree.space, PermissionUse::kSet);
   if (!permission) co_return permission.error();
   order.permission_key = std::move(*permission);

@@ -1,7 +1,11 @@
 // What replies of the File service carry, and what they leave out.
 #include <gtest/gtest.h>
 
+#include "file/records.h"
 #include "file/test_support.h"
+#include "lifetime/directory.h"
+#include "store/fields.h"
+#include "wire/xml.h"
 
 namespace kyanite::file {
 namespace {
@@ -143,6 +147,54 @@ TEST_F(FileReplies, ARenamedFileTakesAContentType) {
   EXPECT_EQ(files.send("HEAD", "share/b").header("Content-Type"), "text/x-tea");
   ASSERT_EQ(files.rename("share/b", "share/c", false).outcome(), "200");
   EXPECT_EQ(files.send("HEAD", "share/c").header("Content-Type"), "text/x-tea");
+}
+
+TEST_F(FileReplies, WhatIsShownAgainIsReadable) {
+  constexpr const char* kLatin = "caf\xe9";
+  constexpr const char* kRefused = "400 InvalidHeaderValue";
+  for (const char* header : {"x-ms-content-type", "x-ms-content-encoding", "x-ms-content-language",
+                             "x-ms-content-disposition", "x-ms-cache-control"}) {
+    const TestService::Headers latin = {{header, kLatin}};
+    EXPECT_EQ(files.make_file("share/b", "0", latin).outcome(), kRefused) << header;
+    EXPECT_EQ(files.send("PUT", "share/docs/a.txt", "comp=properties", latin).outcome(), kRefused)
+        << header;
+    EXPECT_EQ(
+        files.make_file("share/" + std::string(header), "0", {{header, "\xe2\x82\xac"}}).outcome(),
+        "201");
+  }
+  const TestService::Headers typed = {{"x-ms-content-type", kLatin}};
+  EXPECT_EQ(files.rename("share/docs/a.txt", "share/b", false, typed).outcome(), kRefused);
+  const TestService::Headers copy = {
+      {"x-ms-copy-source", "http://127.0.0.1:10003/account/share/docs/a.txt?\xe9"}};
+  EXPECT_EQ(files.send("PUT", "share/b", {}, copy).outcome(), kRefused);
+}
+
+// Opened over SMB, where such names come from.
+TEST_F(FileReplies, HandlesOfNamesThatXmlCannotHold) {
+  const store::Key key(lifetime::directory_space("account"), lifetime::kSharesFamily, "share");
+  tree::FileOpen open;
+  auto looked = RunLoop::run(files.around.context.store.look([&](const store::View& view) {
+    open.file = {store::decode<Share>((*view.get(key))->value)->space, 7};
+    return store::Result<void>();
+  }));
+  ASSERT_TRUE(looked.ok());
+  open.ancestors = {kRootId};
+  open.path = "docs/\xef\xbf\xbf";
+  const auto opened = RunLoop::run(files.service.open_files().open(open));
+  ASSERT_TRUE(opened.ok());
+  const struct {
+    const char* version;
+    const char* path;
+  } rows[] = {{"2021-06-08", "<Path>docs/\xef\xbf\xbd</Path>"},
+              {"2021-12-02", "<Path Encoded=\"true\">docs%2F%EF%BF%BF</Path>"}};
+  for (const auto& [version, path] : rows) {
+    files.version = version;
+    const auto listed =
+        files.send("GET", "share", "comp=listhandles", {{"x-ms-recursive", "true"}});
+    EXPECT_NE(listed.body.find(path), std::string::npos) << version << " " << listed.body;
+    EXPECT_TRUE(wire::xml_can_hold(listed.body)) << version;
+  }
+  EXPECT_TRUE(files.service.open_files().close(*opened).ok());
 }
 
 TEST_F(FileReplies, DotsOfSourcesStayIfAsked) {

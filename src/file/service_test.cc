@@ -11,6 +11,7 @@
 #include "file/test_support.h"
 #include "jobs/schedule.h"
 #include "store/fields.h"
+#include "wire/date.h"
 
 namespace kyanite::file {
 namespace {
@@ -397,6 +398,31 @@ TEST_F(FileTree, NothingIsLeftOfADeletedSnapshot) {
   EXPECT_EQ(count_records(files, tree::kFormer), 0U);
   EXPECT_EQ(count_records(files, content::kContentFamily), 1U);
   EXPECT_EQ(files.read("share/docs/a.txt", 5).body, "HELLO");
+}
+
+// What SMB clients have open of snapshots ends with them.
+TEST_F(FileTree, DeletionsEndWhatIsOpenOfSnapshots) {
+  const auto first = files.snapshot("share");
+  const auto second = files.snapshot("share");
+  store::SpaceId space = 0;
+  std::map<std::string, Generation> generations;
+  for (const auto& [key, record] : files.around.memory.everything()) {
+    if ((key.space() >> 63) != 0 || key.family() != kSnapshots) continue;
+    space = key.space();
+    generations[std::string(wire::iso_date({static_cast<int64_t>(read_be64(key.row().data()))}))] =
+        store::decode<Snapshot>(record->value)->generation;
+  }
+  ASSERT_EQ(generations.size(), 2U);
+  auto& opens = files.service.open_files().snapshots();
+  const auto of_first = opens.open(space, generations.at(first));
+  const auto of_second = opens.open(space, generations.at(second));
+  ASSERT_EQ(files.send("DELETE", "share", "restype=share&sharesnapshot=" + first).outcome(), "202");
+  EXPECT_TRUE(of_first->over());
+  EXPECT_FALSE(of_second->over());
+  ASSERT_EQ(files.send("DELETE", "share", "restype=share", {{"x-ms-delete-snapshots", "include"}})
+                .outcome(),
+            "202");
+  EXPECT_TRUE(of_second->over());
 }
 
 // Every entry hangs on a directory that hangs on the root, each id on one place.

@@ -1,6 +1,10 @@
 #include "headers/http_properties.h"
 
+#include <utility>
+
 #include "base/bytes.h"
+#include "wire/readable.h"
+#include "wire/xml.h"
 
 namespace kyanite::headers {
 
@@ -16,16 +20,27 @@ wire::Result<std::string> decode_md5(const service::Call& call, std::string_view
   return *digest;
 }
 
+wire::Result<std::string> decode_shown(const service::Call& call, std::string_view header) {
+  const std::string_view text = call.headers().get(header);
+  if (!wire::xml_can_hold(text)) return wire::invalid_header(header, text);
+  return std::string(text);
+}
+
 wire::Result<HttpProperties> decode_http_properties(const service::Call& call,
                                                     const HttpPropertyHeaders& names) {
   HttpProperties properties;
-  const auto& headers = call.headers();
-  properties.content_type = headers.get(names.content_type);
-  properties.content_encoding = headers.get(names.content_encoding);
-  properties.content_language = headers.get(names.content_language);
-  properties.content_disposition = headers.get(names.content_disposition);
-  properties.cache_control = headers.get(names.cache_control);
-  const auto text = headers.get(names.content_md5);
+  const std::pair<std::string_view, std::string*> shown[] = {
+      {names.content_type, &properties.content_type},
+      {names.content_encoding, &properties.content_encoding},
+      {names.content_language, &properties.content_language},
+      {names.content_disposition, &properties.content_disposition},
+      {names.cache_control, &properties.cache_control}};
+  for (const auto& [header, value] : shown) {
+    auto text = decode_shown(call, header);
+    if (!text) return text.error();
+    *value = std::move(*text);
+  }
+  const auto text = call.headers().get(names.content_md5);
   auto md5 = unbase64(text);
   if (!md5 || (!names.any_md5 && !text.empty() && md5->size() != kMd5Bytes))
     return wire::Error(wire::Code::kInvalidMd5);
@@ -35,11 +50,11 @@ wire::Result<HttpProperties> decode_http_properties(const service::Call& call,
 
 HttpProperties foreign_properties(const http::Headers& headers) {
   HttpProperties http;
-  http.content_type = headers.get("Content-Type");
-  http.content_encoding = headers.get("Content-Encoding");
-  http.content_language = headers.get("Content-Language");
-  http.content_disposition = headers.get("Content-Disposition");
-  http.cache_control = headers.get("Cache-Control");
+  http.content_type = wire::readable(headers.get("Content-Type"));
+  http.content_encoding = wire::readable(headers.get("Content-Encoding"));
+  http.content_language = wire::readable(headers.get("Content-Language"));
+  http.content_disposition = wire::readable(headers.get("Content-Disposition"));
+  http.cache_control = wire::readable(headers.get("Cache-Control"));
   if (auto md5 = unbase64(headers.get("Content-MD5")); md5 && md5->size() == kMd5Bytes)
     http.content_md5 = std::move(*md5);
   return http;

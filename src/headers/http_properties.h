@@ -34,10 +34,14 @@ inline constexpr HttpPropertyHeaders kFilePropertyHeaders{
     "x-ms-content-type",        "x-ms-content-encoding", "x-ms-content-language",
     "x-ms-content-disposition", "x-ms-cache-control",    "x-ms-content-md5"};
 
+// The value of a header that is stored and shown again, or "". Listings carry it in XML, which one
+// unreadable value would spoil for the whole container: 400 InvalidHeaderValue.
+wire::Result<std::string> decode_shown(const service::Call& call, std::string_view header);
+
 wire::Result<HttpProperties> decode_http_properties(const service::Call& call,
                                                     const HttpPropertyHeaders& names);
 
-// What another server says of what it sends.
+// What another server says of what it sends, made readable: whoever copies cannot mend it.
 HttpProperties foreign_properties(const http::Headers& headers);
 
 // Content-Type to Cache-Control; those that a SAS overrides as it says. Content-MD5 depends on the

@@ -26,8 +26,7 @@ wire::Result<Metadata> decode_metadata(const http::Headers& headers) {
       if (equals_ignoring_case(other, name)) return wire::Error(wire::Code::kInvalidMetadata);
     }
     // Listings carry it in XML, which one unreadable value would spoil for the whole container.
-    if (!is_valid_utf8(header.value) || !wire::xml_can_hold(header.value))
-      return wire::Error(wire::Code::kInvalidMetadata);
+    if (!wire::xml_can_hold(header.value)) return wire::Error(wire::Code::kInvalidMetadata);
     bytes += name.size() + header.value.size();
     metadata.emplace_back(name, header.value);
   }

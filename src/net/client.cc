@@ -9,7 +9,6 @@
 #include <csignal>
 #include <list>
 #include <optional>
-#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,12 +16,9 @@
 #include "base/bytes.h"
 #include "base/executor.h"
 #include "base/mutex.h"
-#include "http/reply_head.h"
-#include "net/connection.h"
-#include "net/inbox.h"
+#include "net/client_exchange.h"
 #include "net/listener.h"
 #include "net/public_address.h"
-#include "net/request_body.h"
 #include "net/tls.h"
 
 namespace kyanite::net {
@@ -30,8 +26,6 @@ namespace kyanite::net {
 using http::FetchError;
 using http::Url;
 using Lines = http::Fetcher::Lines;
-template <class T>
-using Fetch = Result<T, FetchError>;
 
 namespace {
 
@@ -51,69 +45,7 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// Bytes that a request line cannot carry as they are.
-std::string escape(std::string_view target) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : target) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      out += c;
-    } else {
-      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return out;
-}
-
-void append_line(std::string& out, std::string_view name, std::string_view value) {
-  out.append(name).append(": ").append(value).append("\r\n");
-}
-
-// What is asked, beside where and with which headers.
-struct Asked {
-  std::string_view method = "GET";
-  std::optional<std::string_view> body;
-};
-
-std::string request_head(const Asked& asked, const Url& url, const Lines& headers,
-                         const Lines& credentials) {
-  std::string head(asked.method);
-  head.append(" ").append(escape(url.target())).append(" HTTP/1.1\r\n");
-  append_line(head, "Host", url.authority());
-  append_line(head, "User-Agent", "kyanite");
-  append_line(head, "Accept", "*/*");
-  append_line(head, "Accept-Encoding", "identity");
-  append_line(head, "Connection", "close");
-  if (asked.body) append_line(head, "Content-Length", std::to_string(asked.body->size()));
-  for (const Lines* lines : {&headers, &credentials}) {
-    for (const auto& [name, value] : *lines) append_line(head, name, value);
-  }
-  return head + "\r\n";
-}
-
 }  // namespace
-
-// One connection with the reply that comes over it. Lives on the client's loop.
-struct Exchange {
-  Exchange(Shard& shard, Descriptor socket, std::string peer, ssl_st* tls, int64_t until_ms)
-      : connection(shard, std::move(socket), std::move(peer), tls), deadline_ms(until_ms) {}
-
-  Task<Fetch<void>> send(std::string_view request, std::string_view sent_body);
-  Task<Fetch<void>> receive_head();
-  Task<Fetch<Buffer>> next();
-  FetchError failed(FetchError::Kind kind, std::string what) const;
-
-  Connection connection;
-  const int64_t deadline_ms;
-  bool late = false;     // Cut because the deadline has passed.
-  bool stopped = false;  // Cut because the client stops.
-  Inbox inbox;
-  std::string head_text;
-  http::ReplyHead head;
-  std::optional<RequestBody> body;
-  bool ended = false;
-};
 
 struct Client::State {
   State(ClientOptions chosen, std::unique_ptr<TlsContext> context, Lookups::Resolve resolve)
@@ -129,25 +61,25 @@ struct Client::State {
                                                    const Lines& headers, std::string_view body);
   // Counts one more, unless there are too many; the reply or its lack uncounts it.
   std::optional<FetchError> admit();
-  Task<Fetch<std::unique_ptr<Exchange>>> ask(const Asked& asked, const Url& url,
-                                             const Lines& headers, const Lines& credentials,
-                                             const std::string& account, int64_t deadline_ms);
+  Task<Fetch<std::unique_ptr<ClientExchange>>> ask(const Asked& asked, const Url& url,
+                                                   const Lines& headers, const Lines& credentials,
+                                                   const std::string& account, int64_t deadline_ms);
   Task<Fetch<std::vector<Address>>> find_addresses(const Url& url, const std::string& account);
   Task<Lookups::Addresses> look_up(const Url& url, const std::string& account);
   FetchError not_found(const Url& url, Lookups::Error why);
-  Fetch<std::unique_ptr<Exchange>> connect(const Address& address, const Url& url,
-                                           int64_t deadline_ms);
+  Fetch<std::unique_ptr<ClientExchange>> connect(const Address& address, const Url& url,
+                                                 int64_t deadline_ms);
 
   // Runs a task on the loop; its result arrives where this is awaited.
   template <class T>
   Task<T> on_loop(Task<T> task);
   template <class T>
   Detached start(Task<T> task, Pending<T>& result);
-  Detached drop(std::unique_ptr<Exchange> exchange);
+  Detached drop(std::unique_ptr<ClientExchange> exchange);
   void begin_watch();
   Detached watch();
   Detached cut_all();
-  void keep(Exchange& exchange);
+  void keep(ClientExchange& exchange);
   void begin() { ++running; }
   void end();
 
@@ -156,7 +88,7 @@ struct Client::State {
   Lookups lookups;
   Shard shard;
   std::thread thread;
-  std::list<Exchange*> open;  // On the loop.
+  std::list<ClientExchange*> open;  // On the loop.
   bool watching = false;
   std::atomic<bool> stopping{false};
   std::atomic<size_t> fetches{0};
@@ -171,7 +103,7 @@ namespace {
 // What the caller holds of an exchange; may be used and dropped on any thread.
 class ClientReply final : public http::Fetched {
  public:
-  ClientReply(Client::State& state, std::unique_ptr<Exchange> exchange)
+  ClientReply(Client::State& state, std::unique_ptr<ClientExchange> exchange)
       : state_(state), exchange_(std::move(exchange)) {}
   ~ClientReply() override {
     --state_.fetches;
@@ -189,104 +121,10 @@ class ClientReply final : public http::Fetched {
 
  private:
   Client::State& state_;
-  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<ClientExchange> exchange_;
 };
 
 }  // namespace
-
-FetchError Exchange::failed(FetchError::Kind kind, std::string what) const {
-  if (stopped) return {FetchError::kBusy, "This server stops."};
-  if (late) return {FetchError::kTimeout, "The copy source takes too long."};
-  return {kind, std::move(what)};
-}
-
-Task<Fetch<void>> Exchange::send(std::string_view request, std::string_view sent_body) {
-  if (!co_await connection.handshake()) {
-    co_return failed(FetchError::kUnreachable,
-                     "The copy source cannot be connected to, or its certificate is not trusted.");
-  }
-  iovec pieces[] = {{const_cast<char*>(request.data()), request.size()},
-                    {const_cast<char*>(sent_body.data()), sent_body.size()}};
-  const std::span<iovec> sent(pieces, sent_body.empty() ? 1 : 2);
-  if (!co_await connection.write_all(sent))
-    co_return failed(FetchError::kUnreachable, "The copy source cannot be connected to.");
-  co_return {};
-}
-
-Task<Fetch<void>> Exchange::receive_head() {
-  const int64_t until = connection.now_ms() + connection.shard().timeouts.head.count();
-  while (true) {
-    if (const auto end = http::find_head_end(inbox.unread())) {
-      head_text = inbox.unread().substr(0, *end);
-      inbox.consume(*end);
-      auto parsed = http::parse_reply_head(head_text);
-      if (!parsed)
-        co_return failed(FetchError::kBadReply, "The copy source sent a malformed reply.");
-      if (parsed->status < 200) continue;  // The real one follows.
-      head = std::move(*parsed);
-      break;
-    }
-    if (inbox.unread().size() >= http::kMaxHeadBytes)
-      co_return failed(FetchError::kBadReply, "The copy source sent too many headers.");
-    if (inbox.room() == 0) inbox.make_room();
-    const Progress progress = inbox.receive(connection);
-    if (progress.step == Progress::kMoved) continue;
-    if (progress.step == Progress::kEnd || progress.step == Progress::kFailed)
-      co_return failed(FetchError::kUnreachable, "The copy source closed the connection.");
-    const Wake wake = co_await connection.wait(progress.step, until);
-    if (wake == Wake::kTimedOut)
-      co_return failed(FetchError::kTimeout, "The copy source did not answer in time.");
-    if (wake != Wake::kReady)
-      co_return failed(FetchError::kUnreachable, "The copy source closed the connection.");
-  }
-  http::Head framing;
-  framing.framing = head.framing;
-  framing.content_length = head.content_length;
-  if (inbox.room() == 0) inbox.make_room();
-  body.emplace(connection, inbox, framing);
-  co_return {};
-}
-
-Task<Fetch<Buffer>> Exchange::next() {
-  const auto error = [this](http::BodyError why) {
-    switch (why) {
-      case http::BodyError::kTimeout:
-        return failed(FetchError::kTimeout, "The copy source stopped sending.");
-      case http::BodyError::kMalformed:
-        return failed(FetchError::kBadReply, "The copy source sent a malformed body.");
-      case http::BodyError::kDisconnected:
-        return failed(FetchError::kCutShort, "The copy source broke off.");
-    }
-    CHECK(false);
-  };
-  if (!head.until_close) {
-    auto chunk = co_await body->next();
-    if (!chunk) co_return error(chunk.error());
-    co_return std::move(*chunk);
-  }
-  Buffer out(kChunkBytes);
-  const std::string_view early = inbox.unread();
-  out.append(early);
-  inbox.consume(early.size());
-  while (!ended && out.room() > 0) {
-    const Progress progress = connection.read_some(out.data() + out.size(), out.room());
-    if (progress.step == Progress::kMoved) {
-      out.resize(out.size() + progress.bytes);
-    } else if (progress.step == Progress::kEnd) {
-      ended = true;
-    } else if (progress.step == Progress::kFailed) {
-      co_return error(http::BodyError::kDisconnected);
-    } else {
-      const int64_t until = connection.now_ms() + connection.shard().timeouts.body.count();
-      const Wake wake = co_await connection.wait(progress.step, until);
-      if (wake != Wake::kReady) {
-        co_return error(wake == Wake::kTimedOut ? http::BodyError::kTimeout
-                                                : http::BodyError::kDisconnected);
-      }
-    }
-  }
-  co_return out;
-}
 
 template <class T>
 Task<T> Client::State::on_loop(Task<T> task) {
@@ -304,7 +142,7 @@ Detached Client::State::start(Task<T> task, Pending<T>& result) {
   end();
 }
 
-Detached Client::State::drop(std::unique_ptr<Exchange> exchange) {
+Detached Client::State::drop(std::unique_ptr<ClientExchange> exchange) {
   co_await shard.loop.turn();
   open.remove(exchange.get());
   exchange.reset();
@@ -323,7 +161,7 @@ Detached Client::State::watch() {
   do {
     co_await shard.loop.sleep_until(shard.loop.now_ms() + kWatchMs);
     lookups.expire(shard.loop.now_ms());
-    for (Exchange* exchange : open) {
+    for (ClientExchange* exchange : open) {
       if (exchange->late || shard.loop.now_ms() < exchange->deadline_ms) continue;
       exchange->late = true;
       exchange->connection.cut();
@@ -338,7 +176,7 @@ void Client::State::begin_watch() {
   if (!std::exchange(watching, true)) watch();
 }
 
-void Client::State::keep(Exchange& exchange) {
+void Client::State::keep(ClientExchange& exchange) {
   open.push_back(&exchange);
   begin();
   begin_watch();
@@ -347,7 +185,7 @@ void Client::State::keep(Exchange& exchange) {
 Detached Client::State::cut_all() {
   co_await shard.loop.turn();
   lookups.expire(Timer::kNever);
-  for (Exchange* exchange : open) {
+  for (ClientExchange* exchange : open) {
     exchange->stopped = true;
     exchange->connection.cut();
   }
@@ -394,8 +232,8 @@ Task<Fetch<std::vector<Address>>> Client::State::find_addresses(const Url& url,
   co_return std::move(allowed);
 }
 
-Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, const Url& url,
-                                                        int64_t deadline_ms) {
+Fetch<std::unique_ptr<ClientExchange>> Client::State::connect(const Address& address,
+                                                              const Url& url, int64_t deadline_ms) {
   const FetchError unreachable{FetchError::kUnreachable, "The copy source cannot be connected to."};
   Descriptor socket(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -403,18 +241,18 @@ Fetch<std::unique_ptr<Exchange>> Client::State::connect(const Address& address, 
   if (::connect(socket.number(), address.raw(), address.length) != 0 && errno != EINPROGRESS)
     return unreachable;
   ssl_st* session = url.secure ? tls->open_client_session(socket.number(), url.host) : nullptr;
-  auto exchange =
-      std::make_unique<Exchange>(shard, std::move(socket), address.host(), session, deadline_ms);
+  auto exchange = std::make_unique<ClientExchange>(shard, std::move(socket), address.host(),
+                                                   session, deadline_ms);
   keep(*exchange);
   return exchange;
 }
 
 // Connects to the first address that lets it, sends the request and receives the head of the reply.
-Task<Fetch<std::unique_ptr<Exchange>>> Client::State::ask(const Asked& asked, const Url& url,
-                                                          const Lines& headers,
-                                                          const Lines& credentials,
-                                                          const std::string& account,
-                                                          int64_t deadline_ms) {
+Task<Fetch<std::unique_ptr<ClientExchange>>> Client::State::ask(const Asked& asked, const Url& url,
+                                                                const Lines& headers,
+                                                                const Lines& credentials,
+                                                                const std::string& account,
+                                                                int64_t deadline_ms) {
   auto addresses = co_await find_addresses(url, account);
   if (!addresses) co_return addresses.error();
   const std::string request = request_head(asked, url, headers, credentials);

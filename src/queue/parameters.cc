@@ -117,7 +117,7 @@ Task<wire::Result<std::optional<std::string>>> read_message_text(Call& call) {
   if (!wire::xml_can_hold(*body)) {
     // Names the first control character; what takes several bytes is found in the text below.
     const auto unprintable = std::find_if(body->begin(), body->end(), [](char c) {
-      return !wire::xml_can_hold(std::string_view(&c, 1));
+      return static_cast<uint8_t>(c) < 0x80 && !wire::xml_can_hold(std::string_view(&c, 1));
     });
     if (unprintable != body->end())
       co_return account::invalid_xml(*body, static_cast<size_t>(unprintable - body->begin()));
@@ -134,7 +134,7 @@ Task<wire::Result<std::optional<std::string>>> read_message_text(Call& call) {
   for (const auto& part : node.children()) {
     if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) text += part.value();
   }
-  if (!is_valid_utf8(text) || !wire::xml_can_hold(text)) {
+  if (!wire::xml_can_hold(text)) {
     co_return account::invalid_xml(*body, static_cast<size_t>(node.offset_debug()));
   }
   if (text.size() > most) co_return too_large(most);

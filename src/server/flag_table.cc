@@ -100,6 +100,14 @@ Outcome set_threads(Options& options, std::string_view value) {
   return {};
 }
 
+Outcome set_parent(Options& options, std::string_view value) {
+  const auto process = parse_uint(value);
+  if (!process || *process == 0 || *process > std::numeric_limits<int>::max())
+    return std::string("wants the number of a process");
+  options.parent = static_cast<int>(*process);
+  return {};
+}
+
 Outcome set_smb_write_behind(Options& options, std::string_view value) {
   constexpr uint64_t kMost = 60'000;
   const auto milliseconds = parse_uint(value);
@@ -189,6 +197,7 @@ constexpr Flag kAccounts[] = {
 };
 constexpr Flag kOther[] = {
     {"threads", 0, "N", "event loops (default: one per core)", set_threads},
+    {"parent", 0, "PID", kUnlisted, set_parent},
     {"silent", 's', "", "no start-up text and no request log on the console",
      set_bool<&Options::silent, true>},
     {"debug", 'd', "FILE", "append a log with the headers of requests to FILE",

@@ -84,6 +84,7 @@ int serve(const std::vector<std::string>& arguments, Personality personality) {
 
   find_root_certificates();
   block_stop_signals();
+  if (settings->options.parent != 0) stop_with_parent(settings->options.parent);
   return run(*settings);
 }
 

@@ -74,6 +74,7 @@ struct Options {
   // Account settings by name, for all accounts; see server/account_settings.h.
   std::vector<std::pair<std::string, std::string>> account_settings;
   int threads = 0;  // Event loops; 0: one per core.
+  int parent = 0;   // The process that started this one, and that it ends with; 0: with none.
   bool help = false;
   bool version = false;
   bool health_check = false;       // Ask a running server how it is, and end.

@@ -97,6 +97,7 @@ TEST(Options, EveryFlagHasItsEffect) {
       {{"-h"}, [](auto& o) { return o.help; }},
       {{"--healthcheck"}, [](auto& o) { return o.health_check; }},
       {{"--describeFlags"}, [](auto& o) { return o.describe_flags; }},
+      {{"--parent", "4711"}, [](auto& o) { return o.parent == 4711; }},
       {{"--insecureOffLoopback"}, [](auto& o) { return o.insecure_off_loopback; }},
   };
   for (const Case& c : cases) EXPECT_TRUE(c.holds(parsed(c.arguments))) << c.arguments[0];

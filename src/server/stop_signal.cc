@@ -1,6 +1,7 @@
 #include "server/stop_signal.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <thread>
@@ -25,6 +26,11 @@ sigset_t stop_signals() {
 void block_stop_signals() {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void stop_with_parent(int parent) {
+  CHECK(prctl(PR_SET_PDEATHSIG, SIGTERM) == 0);
+  if (getppid() != parent) kill(getpid(), SIGTERM);
 }
 
 int wait_for_stop_signal() {

@@ -6,6 +6,9 @@ namespace kyanite::server {
 // In the calling thread and all that it starts from here on: they wait to be asked for.
 void block_stop_signals();
 
+// From here on the end of the process that started this one asks, too. It may have ended already.
+void stop_with_parent(int parent);
+
 // Waits for the next one. Any thread.
 int wait_for_stop_signal();
 

@@ -11,6 +11,7 @@
 #include "service/storage.h"
 #include "transfer/body.h"
 #include "transfer/source_object.h"
+#include "wire/xml.h"
 
 namespace kyanite::transfer {
 
@@ -115,7 +116,9 @@ std::string without_signature(std::string_view url) {
 wire::Result<http::Url> decode_source_url(const service::Call& call) {
   const auto text = call.headers().find(kSourceHeader);
   if (!text) return wire::missing_header(kSourceHeader);
-  auto url = text->size() <= kMaxUrlBytes ? http::parse_url(*text) : std::nullopt;
+  // It is shown again, by listings as well.
+  const bool can_be = text->size() <= kMaxUrlBytes && wire::xml_can_hold(*text);
+  auto url = can_be ? http::parse_url(*text) : std::nullopt;
   if (!url) return wire::invalid_header(kSourceHeader, *text);
   return std::move(*url);
 }

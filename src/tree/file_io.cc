@@ -17,7 +17,10 @@ constexpr size_t kRunBytes = 64 * 1024;
 Drafts& drafts_of(const Opened& opened) { return opened.tree.open_files->drafts(); }
 
 Result<void> check_locks(const Opened& opened, uint64_t offset, uint64_t length, bool write) {
-  if (opened.handle == 0) return {};
+  if (opened.handle == 0) {
+    if (opened.ended()) return Error(Refusal::kNoSuchHandle);
+    return {};
+  }
   auto may = opened.tree.open_files->check_io(opened.handle, {offset, length}, write);
   if (!may) return Error(may.error());
   return {};

@@ -16,6 +16,9 @@ struct FileKey {
   bool operator==(const FileKey&) const = default;
 };
 
+// One open of one of them, as the open-file table counts them; never 0.
+using HandleId = uint64_t;
+
 struct FileKeyHash {
   size_t operator()(const FileKey& key) const {
     // Ids are random, spaces and the ids of roots are not.

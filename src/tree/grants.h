@@ -15,10 +15,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "concurrency/caching.h"
+#include "tree/file_key.h"
 
 namespace kyanite::tree {
-
-using HandleId = uint64_t;
 
 // A client's name for itself, or for something of its own.
 using Name16 = std::array<char, 16>;

@@ -259,8 +259,9 @@ Task<Result<OpenResult>> open_shown(store::Occasion& occasion, const Tree& tree,
   if (!access) co_return access.error();
   // Who could write is refused when it does.
   if (empties(order.disposition) || order.delete_on_close) co_return Error(Reason::kShownOnly);
-  co_return OpenResult{opened_at(tree, way, entry, stored_path(way, entry), 0, *access),
-                       OpenAction::kOpened, entry};
+  Opened opened = opened_at(tree, way, entry, stored_path(way, entry), 0, *access);
+  opened.snapshot = tree.open_files->snapshots().open(tree.space, *tree.shown);
+  co_return OpenResult{std::move(opened), OpenAction::kOpened, entry};
 }
 
 }  // namespace

@@ -417,8 +417,7 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   if (handle->second.undecided) --file.undecided;
   const store::SpaceId share = handle->second.file.share;
   handle_counts_.remove(share);
-  lock_counts_.remove(
-      share, std::erase_if(file.locks, [&](const HeldLock& held) { return held.holder == id; }));
+  lock_counts_.remove(share, file.locks.remove_all(id));
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);
     return wait->handle == id;

@@ -39,9 +39,11 @@
 #include "tree/error.h"
 #include "tree/file_key.h"
 #include "tree/grants.h"
+#include "tree/held_locks.h"
 #include "tree/lease_index.h"
 #include "tree/records.h"
 #include "tree/share_counts.h"
+#include "tree/snapshot_opens.h"
 #include "tree/watchers.h"
 
 namespace kyanite::tree {
@@ -94,17 +96,6 @@ struct Handle : FileOpen {
   bool lost = false;     // See note_lost().
 
   EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
-};
-
-struct ByteRange {
-  uint64_t offset = 0;
-  uint64_t length = 0;  // May be 0, and may reach beyond the largest offset.
-  bool operator==(const ByteRange&) const = default;
-};
-
-struct RangeLock {
-  ByteRange range;
-  bool exclusive = false;
 };
 
 // The clock of the system.
@@ -201,11 +192,14 @@ class OpenFiles {
   // Closes all of them and says how many.
   size_t force_close_all(FileKey file, bool recursive);
 
-  // The share is deleted: none of its handles is good for anything any more.
+  // The share is deleted: none of its handles is good for anything any more, nor is what is open of
+  // its snapshots.
   void force_close_share(store::SpaceId share);
-  // How often that has happened, never 0. Who has opened something asks whether its share is still
-  // there, unless it was there when this was the same as it is now.
-  uint64_t deleted_shares() const { return deleted_shares_.load(); }
+  // One of its snapshots is.
+  void force_close_snapshot(store::SpaceId share, Generation shown);
+  // How often one of both has happened, never 0. Who has opened something asks whether its share,
+  // or snapshot, is still there, unless it was there when this was the same as it is now.
+  uint64_t deletions() const { return deletions_.load(); }
 
   // --- SMB ---
 
@@ -285,8 +279,12 @@ class OpenFiles {
                                                       uint64_t ticket, std::function<void()> waits);
   // The one that waits under this ticket.
   void cancel_lock(HandleId handle, uint64_t ticket);
-  // Exactly one lock of this handle with this range.
-  kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range);
+  // For each range exactly one lock of this handle with that range, one after the other: what is
+  // given back stays so when there is none of a later one.
+  kyanite::Result<void, Refusal> unlock(HandleId handle, std::span<const ByteRange> ranges);
+  kyanite::Result<void, Refusal> unlock(HandleId handle, ByteRange range) {
+    return unlock(handle, {&range, 1});
+  }
   // Whether other handles' locks (and this one's shared locks, for writing) let it read or write.
   // What is written is in nobody's cache any more.
   kyanite::Result<void, Refusal> check_io(HandleId handle, ByteRange range, bool write);
@@ -329,14 +327,10 @@ class OpenFiles {
 
   // Who wants to know what changes.
   Watchers& watchers() { return watchers_; }
+  SnapshotOpens& snapshots() { return snapshots_; }
 
  private:
   friend class Drafts;
-  struct HeldLock {
-    HandleId holder;
-    RangeLock lock;
-    uint64_t number;  // Of the file's locks, which are kept in this order.
-  };
   // Somebody who asks again when something has changed: true; false: who has waited long enough.
   struct Wait {
     Pending<bool> turn;
@@ -348,9 +342,6 @@ class OpenFiles {
     HandleId handle;
     RangeLock lock;
     uint64_t ticket;
-    // The lock that is in the way; none before it is. So each of them is looked at once for each
-    // that waits, however often some are given back.
-    uint64_t behind = 0;
     Pending<kyanite::Result<void, Refusal>> turn{};
   };
 
@@ -358,8 +349,7 @@ class OpenFiles {
   struct File {
     std::vector<HandleId> handles;
     size_t open_below = 0;  // handles whose ancestor it is
-    std::vector<HeldLock> locks;
-    uint64_t last_lock = 0;            // The number of the last that was taken.
+    HeldLocks locks;
     std::deque<LockWait*> lock_waits;  // in the order in which they came
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
@@ -442,7 +432,6 @@ class OpenFiles {
   void grant(Shard& shard, const FileOpen& request, HandleId handle) REQUIRES(shard.mutex);
   static void wake_all(File& file, Aftermath& after);
   void retry_locks(File& file, store::SpaceId share, Aftermath& after);
-  std::optional<Refusal> try_lock(File& file, store::SpaceId share, LockWait& wait);
   void pass_time(Shard& shard, Moment now, Aftermath& after) REQUIRES(shard.mutex);
   void count_below(const Handle& handle, bool opened) NO_THREAD_SAFETY_ANALYSIS;
   kyanite::Result<void, Refusal> add_locks(File& file, store::SpaceId share, HandleId holder,
@@ -474,12 +463,13 @@ class OpenFiles {
   ShareCounts lock_counts_{kMaxLocks};
   ShareCounts parked_counts_{kMaxParkedHandles};
   Watchers watchers_;
+  SnapshotOpens snapshots_;
   Remover* remover_ = nullptr;
   std::atomic<size_t> open_{0};      // handles and drafts, in all shards
   std::atomic<size_t> marked_{0};    // for deletion, in all shards
   std::atomic<size_t> breaking_{0};  // files with breaks under way
   std::atomic<size_t> parked_{0};    // handles
-  std::atomic<uint64_t> deleted_shares_{1};
+  std::atomic<uint64_t> deletions_{1};
   std::atomic<HandleId> next_handle_;
 };
 

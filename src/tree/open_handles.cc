@@ -116,8 +116,14 @@ size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
 void OpenFiles::force_close_share(store::SpaceId share) {
   const auto meant = [&](const Handle& handle) { return handle.file.share == share; };
   // First: who opens something behind the closing sees it.
-  ++deleted_shares_;
+  ++deletions_;
   for (Shard& each : shards_) force_close_in(each, meant);
+  snapshots_.end_share(share);
+}
+
+void OpenFiles::force_close_snapshot(store::SpaceId share, Generation shown) {
+  ++deletions_;
+  snapshots_.end(share, shown);
 }
 
 }  // namespace kyanite::tree

@@ -299,5 +299,18 @@ TEST(Opened, IsFoundByAllWhoLookForItAtOnce) {
   EXPECT_EQ(files.close(reader), "ok");
 }
 
+TEST_F(Opens, WhatIsOpenOfASnapshotEndsWithIt) {
+  Opened file = files_.open("file");
+  ASSERT_EQ(files_.close(file), "ok");
+  Order order{Disposition::kOpen, Kind::kFile, "R"};
+  order.shown = files_.change_state([](ShareState& state) { return state.take_snapshot(); });
+  Opened then = files_.open("file", order);
+  files_.open_files.force_close_snapshot(then.tree.space, *order.shown + 1);
+  EXPECT_EQ(files_.read(then), "");
+  files_.open_files.force_close_snapshot(then.tree.space, *order.shown);
+  EXPECT_EQ(files_.read(then), "! " + refusal(Refusal::kNoSuchHandle));
+  EXPECT_TRUE(then.ended());
+}
+
 }  // namespace
 }  // namespace kyanite::tree

@@ -2,6 +2,7 @@
 // follow renames: the open-file table knows where a file is, the store what it is.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/task.h"
@@ -18,6 +19,7 @@ struct Opened {
   Tree tree;
   FileKey file;
   HandleId handle = 0;  // 0: of what a snapshot shows, which is nobody's to change.
+  std::shared_ptr<const SnapshotLife> snapshot;  // Which that is; null: of none.
   bool directory = false;
   concurrency::AccessSet access;
   bool only_appends = false;  // What the file has already is not this handle's to overwrite.
@@ -38,6 +40,11 @@ struct Opened {
   bool wrote = false;
 
   bool is_root() const { return folded.empty(); }
+  // Nobody closed it, but it is good for nothing: its handle was closed by force, or its snapshot
+  // is deleted.
+  bool ended() const {
+    return snapshot != nullptr ? snapshot->over() : !tree.open_files->is_open(handle);
+  }
 };
 
 // The entry as it is stored; what was written and is not stored yet is Drafts::lay_over's to add.

@@ -1,6 +1,5 @@
 // Byte-range locks: see tree/open_files.h.
 #include <algorithm>
-#include <limits>
 
 #include "tree/aftermath.h"
 #include "tree/open_files.h"
@@ -10,27 +9,6 @@ namespace kyanite::tree {
 using concurrency::FileOperation;
 
 namespace {
-
-constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
-
-uint64_t last_byte(const ByteRange& range) {
-  return range.length - 1 > kLargest - range.offset ? kLargest : range.offset + range.length - 1;
-}
-
-// A range of no bytes lies between two bytes and meets ranges that have both.
-bool overlap(const ByteRange& a, const ByteRange& b) {
-  if (a.length == 0 && b.length == 0) return false;
-  if (a.length == 0) return b.offset < a.offset && a.offset <= last_byte(b);
-  if (b.length == 0) return overlap(b, a);
-  return a.offset <= last_byte(b) && b.offset <= last_byte(a);
-}
-
-// An exclusive lock meets every other one, except a shared one that its own holder puts over it.
-bool conflict(const RangeLock& held, const RangeLock& asked, bool same_holder) {
-  if (!held.exclusive && !asked.exclusive) return false;
-  if (same_holder && held.exclusive && !asked.exclusive) return false;
-  return overlap(held.range, asked.range);
-}
 
 bool is_written(const std::vector<FileOperation>& in_flight) {
   return std::find(in_flight.begin(), in_flight.end(), FileOperation::kPutRange) != in_flight.end();
@@ -85,9 +63,8 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
       if (is_written(file->in_flight)) {
         file->waiting.push_back(&wait);
       } else {
-        const auto refusal = try_lock(*file, share, waiting);
-        if (!refusal) co_return kyanite::Result<void, Refusal>();
-        if (refusal != Refusal::kLockConflict) co_return *refusal;
+        const auto taken = add_locks(*file, share, handle, {&lock, 1});
+        if (taken || taken.error() != Refusal::kLockConflict) co_return taken;
         if (file->lock_waits.size() >= kMaxWaitingLocks) co_return Refusal::kTooManyWaiting;
         file->lock_waits.push_back(&waiting);
         queued = true;
@@ -114,29 +91,10 @@ void OpenFiles::cancel_lock(HandleId handle, uint64_t ticket) {
   });
 }
 
-// Goes on where it was stopped before, unless what stopped it is still there.
-std::optional<Refusal> OpenFiles::try_lock(File& file, store::SpaceId share, LockWait& wait) {
-  auto& locks = file.locks;
-  const auto from = std::partition_point(
-      locks.begin(), locks.end(), [&](const HeldLock& held) { return held.number < wait.behind; });
-  const auto taken = std::find_if(from, locks.end(), [&](const HeldLock& held) {
-    return conflict(held.lock, wait.lock, held.holder == wait.handle);
-  });
-  if (taken != locks.end()) {
-    wait.behind = taken->number;
-    return Refusal::kLockConflict;
-  }
-  if (locks.size() >= kMaxLocksPerFile || !lock_counts_.add(share)) return Refusal::kTooManyLocks;
-  locks.push_back({wait.handle, wait.lock, ++file.last_lock});
-  return std::nullopt;
-}
-
 void OpenFiles::retry_locks(File& file, store::SpaceId share, Aftermath& after) {
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
-    const auto refusal = try_lock(file, share, *wait);
-    if (refusal == Refusal::kLockConflict) return false;
-    after.wake(wait, refusal ? kyanite::Result<void, Refusal>(*refusal)
-                             : kyanite::Result<void, Refusal>());
+    if (file.locks.conflicts(wait->handle, wait->lock)) return false;
+    after.wake(wait, add_locks(file, share, wait->handle, {&wait->lock, 1}));
     return true;
   });
 }
@@ -144,42 +102,35 @@ void OpenFiles::retry_locks(File& file, store::SpaceId share, Aftermath& after) 
 kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, store::SpaceId share,
                                                     HandleId holder,
                                                     std::span<const RangeLock> locks) {
-  const size_t before = file.locks.size();
-  if (locks.size() > kMaxLocksPerFile - before) return Refusal::kTooManyLocks;
+  if (locks.size() > kMaxLocksPerFile - file.locks.size()) return Refusal::kTooManyLocks;
   if (!lock_counts_.add(share, locks.size())) return Refusal::kTooManyLocks;
-  for (const RangeLock& asked : locks) {
-    const bool taken = std::any_of(file.locks.begin(), file.locks.end(), [&](const HeldLock& held) {
-      return conflict(held.lock, asked, held.holder == holder);
-    });
-    if (taken) {
-      file.locks.resize(before);
+  for (size_t i = 0; i < locks.size(); ++i) {
+    if (file.locks.conflicts(holder, locks[i])) {
+      for (const RangeLock& added : locks.first(i)) file.locks.remove(holder, added);
       lock_counts_.remove(share, locks.size());
       return Refusal::kLockConflict;
     }
-    file.locks.push_back({holder, asked, ++file.last_lock});
+    file.locks.add(holder, locks[i]);
   }
   return {};
 }
 
-kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle, ByteRange range) {
+kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle,
+                                                 std::span<const ByteRange> ranges) {
   Aftermath after(*this);
   Shard& mine = shard(handle);
   MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   File& file = mine.files.at(found->second.file);
-  auto& locks = file.locks;
-  const auto held = std::find_if(locks.begin(), locks.end(), [&](const HeldLock& each) {
-    return each.holder == handle && each.lock.range == range;
+  const auto wrong = std::find_if_not(ranges.begin(), ranges.end(), [&](const ByteRange& range) {
+    return file.locks.remove(handle, range);
   });
-  if (held == locks.end()) return Refusal::kRangeNotLocked;
-  const uint64_t number = held->number;
   const store::SpaceId share = found->second.file.share;
-  locks.erase(held);
-  lock_counts_.remove(share);
-  const bool in_the_way = std::any_of(file.lock_waits.begin(), file.lock_waits.end(),
-                                      [&](const LockWait* wait) { return wait->behind == number; });
-  if (in_the_way) retry_locks(file, share, after);
+  lock_counts_.remove(share, static_cast<size_t>(wrong - ranges.begin()));
+  // Once for all: each who waits looks at what is left.
+  if (wrong != ranges.begin()) retry_locks(file, share, after);
+  if (wrong != ranges.end()) return Refusal::kRangeNotLocked;
   return {};
 }
 
@@ -189,10 +140,7 @@ Result<void> OpenFiles::check_reading(FileKey key, ByteRange range) const {
   MutexLock lock(mine.mutex);
   const auto found = mine.files.find(key);
   if (found == mine.files.end()) return {};
-  for (const HeldLock& held : found->second.locks) {
-    if (held.lock.exclusive && overlap(held.lock.range, range))
-      return Error(Refusal::kLockConflict);
-  }
+  if (found->second.locks.forbid(0, range, false)) return Error(Refusal::kLockConflict);
   return {};
 }
 
@@ -204,11 +152,7 @@ kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange ra
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
   if (range.length == 0) return {};
   const FileKey key = found->second.file;
-  for (const HeldLock& held : mine.files.at(key).locks) {
-    const bool own = held.holder == handle;
-    const bool forbids = write ? !own || !held.lock.exclusive : !own && held.lock.exclusive;
-    if (forbids && overlap(held.lock.range, range)) return Refusal::kLockConflict;
-  }
+  if (mine.files.at(key).locks.forbid(handle, range, write)) return Refusal::kLockConflict;
   if (write) disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kWrite), after);
   return {};
 }

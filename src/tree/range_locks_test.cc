@@ -80,6 +80,17 @@ TEST(RangeLocks, LocksComeAllOrNone) {
             Refusal::kAccessDenied);
 }
 
+TEST(RangeLocks, AreGivenBackOneAfterTheOther) {
+  OpenFiles table;
+  const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
+  const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.lock(first, {{{0, 1}, true}, {{5, 1}, true}})).ok());
+  const std::vector<ByteRange> ranges{{0, 1}, {7, 1}, {5, 1}};
+  EXPECT_EQ(table.unlock(first, ranges).error(), Refusal::kRangeNotLocked);
+  EXPECT_TRUE(RunLoop::run(table.lock(second, {{{0, 1}, true}})).ok());
+  EXPECT_EQ(RunLoop::run(table.lock(second, {{{5, 1}, true}})).error(), Refusal::kLockConflict);
+}
+
 TEST(RangeLocks, LocksAgainstReadsAndWrites) {
   OpenFiles table;
   const HandleId holder = must_open(table, file_open(kFullAccess, kFullAccess));
@@ -218,7 +229,7 @@ TEST(RangeLocks, GivingThemBackIsFastWhoeverWaits) {
   for (const auto& each : waiting) EXPECT_TRUE(each->result && each->result->ok());
 }
 
-TEST(RangeLocks, WhoWaitsGoesOnWhereItWasStopped) {
+TEST(RangeLocks, WhoWaitsGetsItWhenNothingIsInTheWay) {
   OpenFiles table;
   const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
   const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));

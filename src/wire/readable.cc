@@ -18,15 +18,14 @@ std::string_view first_of(std::string_view text) {
   }
   return text.substr(0, 1);
 }
-bool can_be_held(std::string_view text) { return is_valid_utf8(text) && xml_can_hold(text); }
 }  // namespace
 
 std::string readable(std::string_view text) {
-  if (can_be_held(text)) return std::string(text);
+  if (xml_can_hold(text)) return std::string(text);
   std::string result;
   while (!text.empty()) {
     const std::string_view first = first_of(text);
-    result.append(can_be_held(first) ? first : kReplacement);
+    result.append(xml_can_hold(first) ? first : kReplacement);
     text.remove_prefix(first.size());
   }
   return result;

@@ -26,7 +26,7 @@ TEST(Readable, ReplacesWhatDocumentsCannotHold) {
   for (const auto& [text, expected] : rows) {
     const std::string result = readable(text);
     EXPECT_EQ(result, expected) << hex(text);
-    EXPECT_TRUE(is_valid_utf8(result) && xml_can_hold(result));
+    EXPECT_TRUE(xml_can_hold(result));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "wire/readable.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -25,6 +26,14 @@ constexpr auto kReferences = [] {
   references['\r'] = "&#xD;";  // A bare one would reach the reader as a line feed.
   return references;
 }();
+
+// Control characters but the blanks.
+bool is_forbidden(char c) {
+  return static_cast<uint8_t>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+}
+// U+FFFE and U+FFFF, EF BF BE and EF BF BF, are no characters.
+constexpr std::string_view kNoCharacters = "\xef\xbf";
+constexpr uint8_t kFirstNoCharacter = 0xbe;
 
 // Most documents fit a page. The longer one becomes the more is sent at once: sending wakes the
 // client each time.
@@ -60,26 +69,17 @@ __m128i escapes_in(__m128i bytes) {
   return _mm_or_si128(quotes, _mm_or_si128(angles, others));
 }
 
-// Control characters but the blanks, and what the two forbidden characters begin with.
+// Control characters but the blanks, and bytes from 0x80, which may be no UTF-8: both are less than
+// a blank when they are signed.
 __m128i doubts_in(__m128i bytes) {
-  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+  const __m128i doubts = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
   const __m128i lines = _mm_or_si128(are(bytes, '\n'), are(bytes, '\r'));
-  const __m128i allowed = _mm_or_si128(are(bytes, '\t'), lines);
-  return _mm_or_si128(_mm_andnot_si128(allowed, control), are(bytes, '\xef'));
+  return _mm_andnot_si128(_mm_or_si128(are(bytes, '\t'), lines), doubts);
 }
 #endif
 }  // namespace
 
 XmlWriter::XmlWriter() { append("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?>"); }
-
-bool XmlWriter::needs_escape(std::string_view text) {
-#if defined(__SSE2__)
-  return any_block(text, escapes_in);
-#else
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return !kReferences[static_cast<uint8_t>(c)].empty(); });
-#endif
-}
 
 void XmlWriter::end_piece() {
   if (!pieces_.empty()) pieces_.back().resize(static_cast<size_t>(at_ - begin_));
@@ -116,6 +116,7 @@ void XmlWriter::append(std::string_view text) {
 }
 
 void XmlWriter::append_escaped(std::string_view text) {
+  if (!xml_can_hold(text)) return append_escaped(readable(text));
   size_t start = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const std::string_view with = kReferences[static_cast<uint8_t>(text[i])];
@@ -192,28 +193,27 @@ std::vector<Buffer> XmlWriter::take_pieces() {
   return std::exchange(pieces_, {});
 }
 
-bool xml_is_plain(std::string_view utf8) {
-  if (utf8.empty()) return true;
+bool xml_is_plain(std::string_view text) {
+  if (text.empty()) return true;
 #if defined(__SSE2__)
   return !any_block(
-      utf8, [](__m128i bytes) { return _mm_or_si128(escapes_in(bytes), doubts_in(bytes)); });
+      text, [](__m128i bytes) { return _mm_or_si128(escapes_in(bytes), doubts_in(bytes)); });
 #else
-  return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<uint8_t>(c);
+    return byte < 0x80 && kReferences[byte].empty() && !is_forbidden(c);
+  });
 #endif
 }
 
-bool xml_can_hold(std::string_view utf8) {
+bool xml_can_hold(std::string_view text) {
 #if defined(__SSE2__)
-  if (utf8.empty() || !any_block(utf8, doubts_in)) return true;
+  if (text.empty() || !any_block(text, doubts_in)) return true;
 #endif
-  for (size_t i = 0; i < utf8.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(utf8[i]);
-    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') return false;
-    // U+FFFE and U+FFFF: EF BF BE and EF BF BF.
-    if (byte == 0xef && utf8.substr(i, 2) == "\xef\xbf" && i + 2 < utf8.size() &&
-        static_cast<unsigned char>(utf8[i + 2]) >= 0xbe) {
-      return false;
-    }
+  if (std::any_of(text.begin(), text.end(), is_forbidden) || !is_valid_utf8(text)) return false;
+  for (size_t at = text.find(kNoCharacters); at != text.npos;
+       at = text.find(kNoCharacters, at + 1)) {
+    if (static_cast<uint8_t>(text[at + kNoCharacters.size()]) >= kFirstNoCharacter) return false;
   }
   return true;
 }

@@ -15,8 +15,15 @@
 
 namespace kyanite::wire {
 
+// Whether the text can stand in a document as it is, without escapes. In doubt it cannot.
+bool xml_is_plain(std::string_view text);
+// Whether XML 1.0 can carry the text at all: it has to be UTF-8, and most control characters cannot
+// be written even as references.
+bool xml_can_hold(std::string_view text);
+
 // Writes into pieces of memory that are never moved, so that a long document is not copied while it
-// grows.
+// grows. U+FFFD stands for what no document may have, so that one bad text does not make the whole
+// document unreadable; whoever stores text refuses such by xml_can_hold().
 class XmlWriter {
  public:
   XmlWriter();  // Begins with the byte order mark and declaration that the service sends.
@@ -50,7 +57,7 @@ class XmlWriter {
   }
   template <size_t kSize>
   XmlWriter& element(const char (&tag)[kSize], std::string_view text) {
-    if (!text.empty() && needs_escape(text)) return element(std::string_view(tag, kSize - 1), text);
+    if (!xml_is_plain(text)) return element(std::string_view(tag, kSize - 1), text);
     return plain(tag, text);
   }
   template <size_t kSize>
@@ -91,7 +98,6 @@ class XmlWriter {
   static constexpr size_t kSlack = 64;  // Behind a part, where more may be written than it has.
   static constexpr size_t kMostOfParts = kPageBytes - kSlack;  // The first piece is the smallest.
 
-  static bool needs_escape(std::string_view text);  // Not of an empty one.
   // Memory for that many bytes, to be written at at_; at most a page.
   void reserve(size_t bytes) {
     if (static_cast<size_t>(end_ - at_) < bytes) next_piece();
@@ -194,11 +200,5 @@ XmlWriter& XmlWriter::raw(const Parts&... parts) {
   at_ = to;
   return *this;
 }
-
-// Whether the text can stand in a document as it is, without escapes. In doubt it cannot.
-bool xml_is_plain(std::string_view utf8);
-// Whether XML 1.0 can carry the text at all (most control characters cannot be written even as
-// references).
-bool xml_can_hold(std::string_view utf8);
 
 }  // namespace kyanite::wire

@@ -16,6 +16,11 @@ REPLY_TIMEOUT_S = 60
 PATH_SAFE = "/$()'=,"  # What names of entities are made of stays as it is.
 
 
+def encoded(text):
+    """As UTF-8. What bytes.decode(errors="surrogateescape") made of other bytes becomes those again."""
+    return text.encode(errors="surrogateescape")
+
+
 class Disconnected(Exception):
     """The connection ended before the whole reply was there."""
 
@@ -143,14 +148,14 @@ class Connection:
         fields = {"x-ms-date": email.utils.formatdate(self.gate.now(), usegmt=True), "x-ms-version": VERSION,
                   **{name.lower(): value for name, value in headers.items()}}
         text = (self._table_text if self._table else self._text)(method, path, query, fields, body)
-        signature = base64.b64encode(hmac.digest(self._key, text.encode(), hashlib.sha256)).decode()
+        signature = base64.b64encode(hmac.digest(self._key, encoded(text), hashlib.sha256)).decode()
         target = path + ("?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote) if query else "")
         lines = [f"{method} {target} HTTP/1.1", f"host: {self._host}:{self._port}",
                  f"authorization: SharedKey {self._account}:{signature}"]
         if body or method in ("PUT", "POST"):
             lines.append(f"content-length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in fields.items()]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+        return encoded("\r\n".join(lines) + "\r\n\r\n")
 
     def _text(self, method, path, query, fields, body):
         """The string to sign."""
