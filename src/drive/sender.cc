@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "drive/limits.h"
+#include "smb/file_io.h"
 #include "smb/frame.h"
 
 namespace kyanite::drive {
