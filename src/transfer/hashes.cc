@@ -106,6 +106,7 @@ void Hashes::take_all(std::span<const Buffer> chunks) {
 // The next bytes of each. A work that is done is gone.
 void Hashes::hash_some(std::vector<Work*>& works) {
   std::vector<Md5Hash::Update> updates;
+  updates.reserve(works.size());
   for (Work* work : works)
     updates.push_back({&*work->hashes.md5_, work->left().substr(0, kHashTogetherBytes)});
   Md5Hash::update_all(updates);

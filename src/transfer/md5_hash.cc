@@ -69,14 +69,14 @@ template <int kStep, class Word>
     FourLanes rows[4];
     for (size_t lane = 0; lane < 4; ++lane)
       std::memcpy(&rows[lane], blocks[lane] + word * sizeof(uint32_t), sizeof rows[lane]);
-    const FourLanes low = __builtin_shuffle(rows[0], rows[1], FourLanes{0, 4, 1, 5});
-    const FourLanes high = __builtin_shuffle(rows[0], rows[1], FourLanes{2, 6, 3, 7});
-    const FourLanes lower = __builtin_shuffle(rows[2], rows[3], FourLanes{0, 4, 1, 5});
-    const FourLanes higher = __builtin_shuffle(rows[2], rows[3], FourLanes{2, 6, 3, 7});
-    to[word] = __builtin_shuffle(low, lower, FourLanes{0, 1, 4, 5});
-    to[word + 1] = __builtin_shuffle(low, lower, FourLanes{2, 3, 6, 7});
-    to[word + 2] = __builtin_shuffle(high, higher, FourLanes{0, 1, 4, 5});
-    to[word + 3] = __builtin_shuffle(high, higher, FourLanes{2, 3, 6, 7});
+    const FourLanes low = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+    const FourLanes high = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+    const FourLanes lower = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+    const FourLanes higher = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+    to[word] = __builtin_shufflevector(low, lower, 0, 1, 4, 5);
+    to[word + 1] = __builtin_shufflevector(low, lower, 2, 3, 6, 7);
+    to[word + 2] = __builtin_shufflevector(high, higher, 0, 1, 4, 5);
+    to[word + 3] = __builtin_shufflevector(high, higher, 2, 3, 6, 7);
   }
 }
 
