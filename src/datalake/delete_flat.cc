@@ -139,12 +139,12 @@ Task<wire::Result<std::optional<http::Reply>>> delete_flat_directory(Call& call,
   if (!recursive) co_return recursive.error();
   auto found = co_await find_flat_path(call, space, call.target.object);
   if (!found) co_return found.error();
-  if (found->kind == FlatPath::Kind::kFile) co_return std::optional<http::Reply>();
   const std::string bound = FlatRemoval::bound(call, *found);
   auto token = read_token(call, bound);
+  // Of a directory that is only implied nothing may be left when it is asked for again, or a file.
+  const bool goes_on = token && token->has_value();
+  if (found->kind == FlatPath::Kind::kFile && !goes_on) co_return std::optional<http::Reply>();
   if (!token) co_return token.error();
-  // Of a directory that is only implied nothing may be left when it is asked for again.
-  const bool goes_on = token->has_value();
   if (!found->is_directory() && !goes_on) co_return std::optional<http::Reply>();
   if (*recursive && is_of_one_path(call.caller)) co_return wire::Error(Code::kAuthorizationFailure);
   auto properties = co_await account::load_properties(call);

@@ -80,6 +80,20 @@ TEST(FlatPaths, ADeletionGoesOnWhereNothingIsLeft) {
   EXPECT_EQ(flat.send(remove).outcome(), "400 InvalidQueryParameterValue");
 }
 
+// Who goes on with a directory does not mean the file that came to its place.
+TEST(FlatPaths, ADeletionGoesOnPastAFileOfTheSameName) {
+  TestFlat flat;
+  for (int i = 0; i < 150; ++i) flat.write({"flat/d/" + std::to_string(1000 + i)});
+  Request remove = TestLake::remove("flat/d");
+  remove.query += "&timeout=1";
+  const std::string token = flat.send(remove).header("x-ms-continuation");
+  ASSERT_NE(token, "");
+  flat.write({"flat/d"});
+  remove.query += "&continuation=" + wire::percent_encode(token);
+  EXPECT_EQ(flat.send(remove).outcome(), "200");
+  EXPECT_EQ(flat.names(), "d ");
+}
+
 TEST(FlatPaths, WhatIsLeasedOrHeldKeepsAllOfIt) {
   const TestLake::Headers acquire{{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}};
   const struct {

@@ -73,10 +73,20 @@ class FlatRename {
   Outcome go_on(std::string_view said) {
     uint64_t length = 0;
     if (!read_varint(said, length) || length > said.size()) co_return invalid_token(to_.call);
-    destination_.name = said.substr(0, length);
     auto reached = check_rename_reach(to_.call, from_.call, true, false);
     if (!reached) co_return reached.error();
+    auto destination = co_await find_flat_path(to_.call, to_.space, said.substr(0, length));
+    if (!destination) co_return destination.error();
+    destination_ = std::move(*destination);
+    if (!is_arriving(destination_.blob)) co_return co_await be_over();
     co_return co_await move_tree(std::string(said.substr(length)));
+  }
+  // The rename that a continuation is of has ended. What is at the source by now is none of it.
+  Outcome be_over() {
+    auto source = co_await find_flat_path(from_.call, from_.space, source_.name);
+    if (!source) co_return source.error();
+    if (source->kind != FlatPath::Kind::kNothing) co_return invalid_token(to_.call);
+    co_return http::Reply(201);
   }
   http::Reply continued(std::string_view next) const {
     std::string said;

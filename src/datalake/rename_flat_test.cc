@@ -21,12 +21,6 @@ TestLake::Headers acquire() {
           {"x-ms-proposed-lease-id", kLease}};
 }
 
-std::vector<std::string> numbered(const std::string& prefix, int count) {
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(prefix + std::to_string(1000 + i));
-  return names;
-}
-
 // As where there are directories, but that a directory may be only implied.
 TEST(RenameFlat, WhatIsAtTheDestination) {
   const char* const before = "empty/ f full/f marked/ marked/1 src/1 src/2/3 ";
