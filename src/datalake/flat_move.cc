@@ -6,6 +6,7 @@
 #include "auth/authorize.h"
 #include "blob/blocks.h"
 #include "blob/deletion.h"
+#include "blob/names.h"
 #include "datalake/flat_tree.h"
 
 namespace kyanite::datalake {
@@ -145,6 +146,8 @@ Task<wire::Result<void>> FlatMover::name_version(Change& coming) {
 Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& checks,
                                           const Change& leaving, store::Commit& commit) {
   Call& call = to_.call;
+  // What came below the source since all was looked at may be called anything.
+  if (auto named = blob::check_blob_name(move.to); !named) co_return named.error();
   call.target.object = move.to;  // The index of tags tells blobs by it.
   Change coming(Place(to_.space, move.to), commit);
   Checks first = checks;

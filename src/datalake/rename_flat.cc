@@ -113,6 +113,7 @@ class FlatRename {
     const bool is_tree = source_.is_directory() || resumes;
     auto reached = check_rename_reach(to_.call, from_.call, is_tree, moves_into_);
     if (!reached) co_return reached.error();
+    if (auto named = blob::check_blob_name(destination_.name); !named) co_return named.error();
     if (resumes) co_return true;
     if (source_.kind == FlatPath::Kind::kNothing) co_return wire::Error(Code::kSourcePathNotFound);
     if (is_same_container() && source_.name == destination_.name)

@@ -40,5 +40,54 @@ TEST(RenameFlatLimits, AContinuationEndsWithItsRename) {
   }
 }
 
+// Nobody could name them any more.
+TEST(RenameFlatLimits, NothingGetsANameThatNoBlobMayHave) {
+  const std::string deep(1000, 'd');
+  const std::string file(100, 'f');
+  TestFlat flat;
+  flat.write({"flat/" + deep + "/", "other/" + deep + "/"});
+  flat.write({"flat/" + file, "flat/" + file + "d/", "flat/1"});
+  const struct {
+    std::string from;
+    std::string to;
+    const char* outcome;
+  } cases[] = {
+      {file, "flat/" + deep, "400 OutOfRangeInput"},
+      {file, "other/" + deep, "400 OutOfRangeInput"},
+      {file + "d", "flat/" + deep, "400 OutOfRangeInput"},
+      {file + "d", "other/" + deep, "400 OutOfRangeInput"},
+      {"1", "flat//", "400 InvalidUri"},
+      {file + "d", "other//", "400 InvalidUri"},
+  };
+  for (const auto& given : cases) {
+    Request move = TestLake::rename("flat/" + given.from, given.to);
+    move.query = "mode=posix";
+    EXPECT_EQ(flat.send(move).outcome(), given.outcome) << given.to.substr(0, 20);
+    EXPECT_EQ(flat.names(), "1 " + deep + "/ " + file + " " + file + "d/ ");
+    EXPECT_EQ(flat.names("other"), deep + "/ ");
+  }
+}
+
+TEST(RenameFlatLimits, NorDoesWhatComesWhileItIsUnderWay) {
+  const std::string deep(1000, 'd');
+  for (const std::string& to : {"flat/" + deep, "other/" + deep}) {
+    TestFlat flat;
+    flat.write(numbered("flat/d/", 150));
+    Request move = TestLake::rename("flat/d", to);
+    move.query = "mode=legacy&timeout=1";
+    const std::string token = flat.send(move).header("x-ms-continuation");
+    ASSERT_NE(token, "");
+    const std::string late = "flat/d/" + std::string(100, '9');
+    flat.write({late});
+    EXPECT_EQ(flat.send(move).outcome(), "400 OutOfRangeInput");
+    move.query += "&continuation=" + wire::percent_encode(token);
+    EXPECT_EQ(flat.send(move).outcome(), "400 OutOfRangeInput");
+    EXPECT_EQ(flat.content(late), late);
+    ASSERT_EQ(flat.send({"DELETE", late}).status, 202);
+    EXPECT_EQ(flat.send(move).outcome(), "201");
+    EXPECT_EQ(flat.content(to + "/1149"), "flat/d/1149");
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::datalake
