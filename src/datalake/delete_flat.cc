@@ -42,6 +42,8 @@ class FlatRemoval {
   Task<wire::Result<void>> check(bool recursive) {
     if (auto passed = blob::check_blob(call_, checks_, directory_.blob); !passed)
       co_return passed.error();
+    if (auto allowed = blob::check_deletable(call_, *directory_.blob); !allowed)
+      co_return allowed.error();
     if (recursive) co_return co_await check_below();
     auto empty = co_await is_flat_empty(call_, space_, directory_.below());
     if (!empty) co_return empty.error();

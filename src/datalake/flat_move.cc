@@ -158,8 +158,10 @@ Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& ch
   auto dropped = co_await blob::drop_blocks(call, coming.place, commit);
   if (!dropped) co_return dropped.error();
   // What was made only for this leaves nothing behind.
-  if (coming.blob && (coming.blob->arrival || is_own(move, leaving, *coming.blob)))
+  if (coming.blob && (coming.blob->arrival || is_own(move, leaving, *coming.blob))) {
+    if (auto may = blob::check_deletable(call, *coming.blob); !may) co_return may.error();
     first.rules.keep = blob::Keep::kNothing;
+  }
   coming.blob = arrived(move, leaving, coming, is_within_one());
   if (auto named = co_await name_version(coming); !named) co_return named.error();
   if (auto taken = co_await take_content(call, leaving, coming); !taken)

@@ -102,18 +102,22 @@ TEST(FlatPaths, WhatIsLeasedOrHeldKeepsAllOfIt) {
   } cases[] = {
       {{"PUT", "flat/d", "comp=lease", acquire}, "412 LeaseIdMissing"},
       {{"PUT", "flat/d/2", "comp=lease", acquire}, "412 LeaseIdMissing"},
+      {{"PUT", "flat/d", "comp=legalhold", {{"x-ms-legal-hold", "true"}}},
+       "409 BlobImmutableDueToLegalHold"},
       {{"PUT", "flat/d/2", "comp=legalhold", {{"x-ms-legal-hold", "true"}}},
        "409 BlobImmutableDueToLegalHold"},
       // Snapshots go along, as with a file.
       {{"PUT", "flat/d/2", "comp=snapshot"}, "200"},
   };
   for (const auto& given : cases) {
-    TestFlat flat;
-    flat.set({.blob_immutability = true});
-    flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
-    ASSERT_LT(flat.send(given.before).status, 300);
-    EXPECT_EQ(flat.send(TestLake::remove("flat/d")).outcome(), given.outcome);
-    EXPECT_EQ(flat.names(), given.outcome == std::string("200") ? "" : "d/ d/1 d/2 ");
+    for (const bool versions : {false, true}) {
+      TestFlat flat;
+      flat.set({.blob_versioning = versions, .blob_immutability = true});
+      flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
+      ASSERT_LT(flat.send(given.before).status, 300);
+      EXPECT_EQ(flat.send(TestLake::remove("flat/d")).outcome(), given.outcome);
+      EXPECT_EQ(flat.names(), given.outcome == std::string("200") ? "" : "d/ d/1 d/2 ");
+    }
   }
   TestFlat flat;
   flat.write({"flat/d/1"});

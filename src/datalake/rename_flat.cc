@@ -119,8 +119,7 @@ class FlatRename {
     if (is_same_container() && source_.name == destination_.name)
       co_return wire::Error(Code::kInvalidRenameSourcePath);
     if (source_.kind == FlatPath::Kind::kFile && !destination_.is_directory()) co_return false;
-    if (auto passed = blob::check_blob(from_.call, leaving_, source_.blob); !passed)
-      co_return passed.error();
+    if (auto passed = co_await check_source(); !passed) co_return passed.error();
     if (auto passed = co_await check_destination(); !passed) co_return passed.error();
     if (auto may = co_await check_below(); !may) co_return may.error();
     auto marked = co_await mark_arrival(commit);
@@ -146,6 +145,14 @@ class FlatRename {
     if (!inside) co_return inside.error();
     destination_ = std::move(*inside);
     co_return wire::Result<void>();
+  }
+
+  // The directory itself may leave: else it would be refused when all that lay below has left.
+  Task<wire::Result<void>> check_source() {
+    auto snapshots = co_await blob::list_snapshots(from_.call, Place(from_.space, source_.name));
+    if (!snapshots) co_return snapshots.error();
+    const bool has_snapshots = source_.kind == FlatPath::Kind::kMarked && !snapshots->empty();
+    co_return mover_.check_leaving(leaving_, *source_.blob, has_snapshots);
   }
 
   // What stands at the destination, where the source or that is a directory.

@@ -89,5 +89,27 @@ TEST(RenameFlatLimits, NorDoesWhatComesWhileItIsUnderWay) {
   }
 }
 
+// What marks the way is a blob like others: a hold keeps it.
+TEST(RenameFlatLimits, ADirectoryThatIsHeldOnItsWayStays) {
+  for (const char* to : {"flat/e", "other/e"}) {
+    TestFlat flat;
+    flat.set({.blob_versioning = true, .blob_immutability = true});
+    flat.write(numbered("flat/d/", 150));
+    flat.write({"flat/d/"});
+    Request move = TestLake::rename("flat/d", to);
+    move.query = "mode=legacy&timeout=1";
+    ASSERT_NE(flat.send(move).header("x-ms-continuation"), "");
+    const auto hold = [&](const char* held) {
+      return flat.send({"PUT", to, "comp=legalhold", {{"x-ms-legal-hold", held}}}).outcome();
+    };
+    ASSERT_EQ(hold("true"), "200");
+    EXPECT_EQ(flat.all_pages(move).second.outcome(), "409 BlobImmutableDueToLegalHold");
+    EXPECT_EQ(flat.send({"HEAD", to}).header("x-ms-legal-hold"), "true");
+    ASSERT_EQ(hold("false"), "200");
+    EXPECT_EQ(flat.all_pages(move).second.outcome(), "201");
+    EXPECT_EQ(flat.content(std::string(to) + "/1149"), "flat/d/1149");
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::datalake

@@ -141,21 +141,26 @@ TEST(RenameFlat, ConditionsAndLeases) {
   }
 }
 
-TEST(RenameFlat, SnapshotsAndHoldsBelowKeepAllOfIt) {
-  for (const bool held : {false, true}) {
-    TestFlat flat;
-    flat.set({.blob_immutability = true});
-    flat.write({"flat/d/1", "flat/d/2"});
-    if (held) {
-      ASSERT_EQ(
-          flat.send({"PUT", "flat/d/2", "comp=legalhold", {{"x-ms-legal-hold", "true"}}}).status,
-          200);
-    } else {
-      ASSERT_EQ(flat.send({"PUT", "flat/d/2", "comp=snapshot"}).status, 201);
+TEST(RenameFlat, SnapshotsAndHoldsKeepAllOfIt) {
+  for (const char* path : {"flat/d", "flat/d/2"}) {
+    for (const bool versions : {false, true}) {
+      for (const bool held : {false, true}) {
+        TestFlat flat;
+        flat.set({.blob_versioning = versions, .blob_immutability = true});
+        flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
+        if (held) {
+          ASSERT_EQ(
+              flat.send({"PUT", path, "comp=legalhold", {{"x-ms-legal-hold", "true"}}}).status,
+              200);
+        } else {
+          ASSERT_EQ(flat.send({"PUT", path, "comp=snapshot"}).status, 201);
+        }
+        EXPECT_EQ(flat.send(TestLake::rename("flat/d", "flat/e")).outcome(),
+                  held ? "409 BlobImmutableDueToLegalHold" : "409 SnapshotsPresent")
+            << path;
+        EXPECT_EQ(flat.names(), "d/ d/1 d/2 ") << path << versions << held;
+      }
     }
-    EXPECT_EQ(flat.send(TestLake::rename("flat/d", "flat/e")).outcome(),
-              held ? "409 BlobImmutableDueToLegalHold" : "409 SnapshotsPresent");
-    EXPECT_EQ(flat.names(), "d/1 d/2 ");
   }
 }
 
