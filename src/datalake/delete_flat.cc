@@ -114,7 +114,7 @@ class FlatRemoval {
       co_return service::storage_error(turn.error());
     size_t taken = 0;
     for (const FlatHead& head : heads) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++taken;
       Change change(Place(space_, head.name), attempt.commit);
       auto begun = co_await blob::begin_change(call_, below, change);

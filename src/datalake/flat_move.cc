@@ -190,7 +190,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::move_within(std::span<const Flat
     if (auto turn = co_await wait_for(attempt, moves, true, true); !turn) co_return turn.error();
     Moved moved;
     for (const FlatMove& move : moves) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++moved.taken;
       Change leaving(Place(from_.space, move.from), attempt.commit);
       auto is_there = co_await begin_leaving(leaving_checks, leaving);
@@ -216,7 +216,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::copy(std::span<const FlatMove> m
     Moved moved;
     copies.clear();
     for (const FlatMove& move : moves) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++moved.taken;
       store::Commit none;
       Change leaving(Place(from_.space, move.from), none);

@@ -19,8 +19,10 @@ namespace kyanite::datalake {
 inline constexpr size_t kFlatPageBlobs = 5'000;
 inline constexpr int64_t kFlatPageSeconds = 10;
 inline constexpr size_t kFlatPortion = 100;  // of one commit,
-// which takes no further blob once it has come to so many records.
+// which takes no further blob once it has come to so many records, or bytes of them.
 inline constexpr size_t kEnoughRecords = 2'000;
+inline constexpr size_t kEnoughBytes = 8 * 1024 * 1024;
+bool is_enough(const store::Commit& commit);
 
 struct FlatHead {
   std::string name;

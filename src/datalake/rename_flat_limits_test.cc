@@ -1,9 +1,12 @@
 // What renames where there are no directories must not do, whenever they are asked to go on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "datalake/flat_tree.h"
 #include "datalake/test_flat.h"
+#include "store/memory.h"
 
 namespace kyanite::datalake {
 namespace {
@@ -108,6 +111,42 @@ TEST(RenameFlatLimits, ADirectoryThatIsHeldOnItsWayStays) {
     ASSERT_EQ(hold("false"), "200");
     EXPECT_EQ(flat.all_pages(move).second.outcome(), "201");
     EXPECT_EQ(flat.content(std::string(to) + "/1149"), "flat/d/1149");
+  }
+}
+
+// A store that knows how much the largest commit wrote.
+class WeighingStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    size_t bytes = 0;
+    for (const auto& write : commit.writes)
+      bytes += write.record == nullptr ? 0 : write.record->value.size();
+    largest = std::max(largest, bytes);
+    co_return co_await MemoryStore::commit(std::move(commit));
+  }
+  size_t largest = 0;
+};
+
+// Small blocks lie in the records: few blobs may be much.
+TEST(RenameFlatLimits, OneCommitMovesNoMoreThanItShould) {
+  constexpr int kBlobs = 20;
+  constexpr size_t kBlockBytes = 8 * 1024;
+  constexpr size_t kBlocks = 128;
+  std::string list = "<BlockList>";
+  for (size_t i = 0; i < kBlocks; ++i) list += "<Latest>QUFB</Latest>";
+  list += "</BlockList>";
+  for (const char* to : {"flat/e", "other/e"}) {
+    WeighingStore store;
+    TestFlat flat(store);
+    for (const std::string& name : numbered("flat/d/", kBlobs)) {
+      const std::string block(kBlockBytes, 'x');
+      ASSERT_EQ(flat.send({"PUT", name, "comp=block&blockid=QUFB", {}, block}).outcome(), "201");
+      ASSERT_EQ(flat.send({"PUT", name, "comp=blocklist", {}, list}).outcome(), "201");
+    }
+    store.largest = 0;
+    EXPECT_EQ(flat.send(TestLake::rename("flat/d", to)).outcome(), "201");
+    EXPECT_LE(store.largest, kEnoughBytes + 2 * kBlocks * kBlockBytes);
+    EXPECT_EQ(flat.content(std::string(to) + "/1019").size(), kBlocks * kBlockBytes);
   }
 }
 
