@@ -196,6 +196,14 @@ TEST(FlatPaths, ADirectoryStaysOne) {
   Request only_new = TestLake::make_directory("flat/d");
   only_new.headers.emplace_back("If-None-Match", "*");
   EXPECT_EQ(flat.send(only_new).outcome(), "409 BlobAlreadyExists");
+  // Nor does it get bytes, which would go with what only marks the way of a rename.
+  EXPECT_EQ(flat.send({"PATCH", "flat/d", "action=append&position=0", {}, "x"}).outcome(),
+            "409 ResourceTypeMismatch");
+  EXPECT_EQ(
+      flat.send({"PATCH", "flat/d", "action=append&position=0&flush=true", {}, "x"}).outcome(),
+      "409 ResourceTypeMismatch");
+  EXPECT_EQ(flat.send({"PATCH", "flat/d", "action=flush&position=0"}).outcome(),
+            "409 ResourceTypeMismatch");
   EXPECT_EQ(flat.names(), "d/ f ");
 }
 
