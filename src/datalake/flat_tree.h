@@ -74,12 +74,14 @@ Task<wire::Result<void>> check_first_page(service::Call& call, store::SpaceId sp
                                           std::string_view prefix, MayTake may);
 
 // How far a request goes before it says how to go on. A request that gave itself less time does
-// less.
+// less, but something: else who only asks again would never come past what is deleted and kept.
 class FlatPage {
  public:
   explicit FlatPage(const service::Call& call);
   void count(size_t blobs) { done_ += blobs; }
-  bool is_over() const { return done_ >= kFlatPageBlobs || soft_.over() || hard_.over(); }
+  bool is_over() const {
+    return done_ >= kFlatPageBlobs || (has_done() && soft_.over()) || hard_.over();
+  }
   bool has_done() const { return done_ > 0; }
 
  private:

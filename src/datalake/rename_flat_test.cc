@@ -214,6 +214,21 @@ TEST(RenameFlat, WhoDoesNotGoOnAndAsksAgainGoesOn) {
   }
 }
 
+// Whatever is left of those that went before.
+TEST(RenameFlat, WhoOnlyAsksAgainComesToTheEnd) {
+  for (const bool renames : {false, true}) {
+    TestFlat flat;
+    flat.keep_deleted();
+    flat.write(numbered("flat/d/", 250));
+    Request request = renames ? TestLake::rename("flat/d", "flat/e") : TestLake::remove("flat/d");
+    request.query += "&timeout=1";
+    int pages = 1;
+    while (pages < 10 && flat.send(request).header("x-ms-continuation") != "") ++pages;
+    EXPECT_EQ(pages, 3);
+    EXPECT_EQ(flat.heads("flat").size(), renames ? 250U : 0U);
+  }
+}
+
 TEST(RenameFlat, AContinuationHoldsForOneRenameOnly) {
   TestFlat flat;
   flat.write(numbered("flat/d/", 150));
