@@ -43,6 +43,28 @@ TEST(RenameFlatLimits, AContinuationEndsWithItsRename) {
   }
 }
 
+// As clients do that make sure of a directory before they write to it.
+TEST(RenameFlatLimits, ADirectoryThatIsMadeAgainStaysOnItsWay) {
+  for (const bool marked : {false, true}) {
+    for (const bool goes_on : {false, true}) {
+      TestFlat flat;
+      flat.write(numbered("flat/d/", 150));
+      if (marked) flat.write({"flat/d/"});
+      Request move = TestLake::rename("flat/d", "flat/e");
+      move.query = "mode=legacy&timeout=1";
+      const std::string token = flat.send(move).header("x-ms-continuation");
+      ASSERT_NE(token, "");
+      flat.write({"flat/e/"});
+      if (goes_on) move.query += "&continuation=" + wire::percent_encode(token);
+      EXPECT_EQ(flat.send(move).outcome(), "201");
+      const auto heads = flat.heads("flat");
+      EXPECT_EQ(heads.size(), 151U);
+      ASSERT_TRUE(heads.contains("e"));
+      EXPECT_FALSE(heads.at("e").arrival);
+    }
+  }
+}
+
 // Nobody could name them any more.
 TEST(RenameFlatLimits, NothingGetsANameThatNoBlobMayHave) {
   const std::string deep(1000, 'd');
