@@ -58,6 +58,8 @@ Blob arrived(const FlatMove& move, const Change& leaving, const Change& coming, 
 
 }  // namespace
 
+bool marks_way(const Blob& blob) { return blob.arrival && blob::is_folder(blob); }
+
 blob::Rules leaving_rules() {
   blob::Rules rules = blob::kChanges;
   rules.takes_directories = true;
@@ -115,7 +117,7 @@ wire::Result<void> FlatMover::check_over(const FlatMove& move, const Checks& che
                                          const Change& leaving, const Change& coming) const {
   if (!coming.blob) return {};
   const Blob& there = *coming.blob;
-  if (there.arrival && move.over == FlatMove::Over::kDirectory) return {};
+  if (marks_way(there) && move.over == FlatMove::Over::kDirectory) return {};
   if (is_own(move, leaving, there)) return {};
   // For its own copy the conditions were met before.
   if (!again_.empty()) {
@@ -158,7 +160,7 @@ Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& ch
   auto dropped = co_await blob::drop_blocks(call, coming.place, commit);
   if (!dropped) co_return dropped.error();
   // What was made only for this leaves nothing behind.
-  if (coming.blob && (coming.blob->arrival || is_own(move, leaving, *coming.blob))) {
+  if (coming.blob && (marks_way(*coming.blob) || is_own(move, leaving, *coming.blob))) {
     if (auto may = blob::check_deletable(call, *coming.blob); !may) co_return may.error();
     first.rules.keep = blob::Keep::kNothing;
   }

@@ -99,7 +99,7 @@ class FlatRename {
 
   std::string arrives_from() const { return from_.call.target.container + "/" + source_.name; }
   bool is_arriving(const std::optional<Blob>& blob) const {
-    return blob && blob->arrival && blob->arrival->from == arrives_from();
+    return blob && marks_way(*blob) && blob->arrival->from == arrives_from();
   }
   bool is_same_container() const { return from_.space == to_.space; }
 

@@ -65,6 +65,30 @@ TEST(RenameFlatLimits, ADirectoryThatIsMadeAgainStaysOnItsWay) {
   }
 }
 
+// What no longer says that it is a directory is somebody's file.
+TEST(RenameFlatLimits, AFileOnTheWayIsNotReplaced) {
+  for (const bool marked : {false, true}) {
+    for (const char* to : {"flat/e", "other/e"}) {
+      TestFlat flat;
+      flat.write(numbered("flat/d/", 150));
+      if (marked) flat.write({"flat/d/"});
+      Request move = TestLake::rename("flat/d", to);
+      move.query = "mode=legacy&timeout=1";
+      const std::string token = flat.send(move).header("x-ms-continuation");
+      ASSERT_NE(token, "");
+      ASSERT_EQ(flat.send({"PUT", to, "comp=metadata"}).outcome(), "200");
+      ASSERT_EQ(
+          flat.send({"PATCH", to, "action=append&position=0&flush=true", {}, "bytes"}).outcome(),
+          "202");
+      EXPECT_EQ(flat.send(move).outcome(), "409 InvalidSourceOrDestinationResourceType");
+      move.query += "&continuation=" + wire::percent_encode(token);
+      EXPECT_EQ(flat.send(move).outcome(), "400 InvalidQueryParameterValue");
+      EXPECT_EQ(flat.content(to), "bytes");
+      EXPECT_EQ(flat.content("flat/d/1149"), "flat/d/1149");
+    }
+  }
+}
+
 // Nobody could name them any more.
 TEST(RenameFlatLimits, NothingGetsANameThatNoBlobMayHave) {
   const std::string deep(1000, 'd');
