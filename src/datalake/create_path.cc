@@ -95,11 +95,15 @@ wire::Result<Creation> decode_creation(const Call& call) {
 // Without hierarchical namespace a path has neither access control nor a lease from its first
 // instant on, nor does it expire unless the account's settings allow it. A directory is a blob that
 // says so.
-wire::Result<void> be_flat(const Call& call, const Creation& creation, Blob& blob) {
+wire::Result<void> be_flat(const Call& call, const Creation& creation,
+                           const std::optional<Blob>& before, Blob& blob) {
   const bool expires = creation.expires && !call.settings().blob_expiry;
   if (creation.access.any() || creation.lease || expires)
     return wire::Error(Code::kHierarchicalNamespaceNotEnabled);
   if (creation.directory) blob.metadata = marked(std::move(blob.metadata));
+  // One that a rename is making is still that, and stays in the end.
+  if (creation.directory && before && before->arrival)
+    blob.arrival = blob::Arrival{before->arrival->from, false};
   return {};
 }
 
@@ -123,7 +127,7 @@ wire::Result<void> set_access_again(const Call& call, AccessOrder order, const B
 wire::Result<void> give_access(const Call& call, const Creation& creation, const Change& change,
                                const std::optional<Blob>& before, Blob& blob) {
   const blob::Way* way = change.place.way();
-  if (way == nullptr) return be_flat(call, creation, blob);
+  if (way == nullptr) return be_flat(call, creation, before, blob);
   if (before && before->is_directory())
     return set_access_again(call, creation.access, *before, blob);
   blob::give_node(call, *way, creation.directory, change.place.id(), blob,

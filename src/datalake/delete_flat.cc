@@ -42,6 +42,8 @@ class FlatRemoval {
   Task<wire::Result<void>> check(bool recursive) {
     if (auto passed = blob::check_blob(call_, checks_, directory_.blob); !passed)
       co_return passed.error();
+    if (auto allowed = blob::check_deletable(call_, *directory_.blob); !allowed)
+      co_return allowed.error();
     if (recursive) co_return co_await check_below();
     auto empty = co_await is_flat_empty(call_, space_, directory_.below());
     if (!empty) co_return empty.error();
@@ -112,7 +114,7 @@ class FlatRemoval {
       co_return service::storage_error(turn.error());
     size_t taken = 0;
     for (const FlatHead& head : heads) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++taken;
       Change change(Place(space_, head.name), attempt.commit);
       auto begun = co_await blob::begin_change(call_, below, change);
@@ -139,12 +141,12 @@ Task<wire::Result<std::optional<http::Reply>>> delete_flat_directory(Call& call,
   if (!recursive) co_return recursive.error();
   auto found = co_await find_flat_path(call, space, call.target.object);
   if (!found) co_return found.error();
-  if (found->kind == FlatPath::Kind::kFile) co_return std::optional<http::Reply>();
   const std::string bound = FlatRemoval::bound(call, *found);
   auto token = read_token(call, bound);
+  // Of a directory that is only implied nothing may be left when it is asked for again, or a file.
+  const bool goes_on = token && token->has_value();
+  if (found->kind == FlatPath::Kind::kFile && !goes_on) co_return std::optional<http::Reply>();
   if (!token) co_return token.error();
-  // Of a directory that is only implied nothing may be left when it is asked for again.
-  const bool goes_on = token->has_value();
   if (!found->is_directory() && !goes_on) co_return std::optional<http::Reply>();
   if (*recursive && is_of_one_path(call.caller)) co_return wire::Error(Code::kAuthorizationFailure);
   auto properties = co_await account::load_properties(call);

@@ -91,7 +91,7 @@ Task<wire::Result<std::vector<Part>>> contiguous(Call& call, const blob::Place& 
 }  // namespace
 
 wire::Result<void> check_writable(const Blob& blob) {
-  if (blob.is_directory()) return wire::Error(Code::kResourceTypeMismatch);
+  if (blob::is_folder(blob)) return wire::Error(Code::kResourceTypeMismatch);
   if (blob.type != blob::BlobType::kBlock || blob.committed_blocks > 0)
     return wire::Error(Code::kInvalidFlushOperation);
   return {};

@@ -6,6 +6,7 @@
 #include "auth/authorize.h"
 #include "blob/blocks.h"
 #include "blob/deletion.h"
+#include "blob/names.h"
 #include "datalake/flat_tree.h"
 
 namespace kyanite::datalake {
@@ -56,6 +57,8 @@ Blob arrived(const FlatMove& move, const Change& leaving, const Change& coming, 
 }
 
 }  // namespace
+
+bool marks_way(const Blob& blob) { return blob.arrival && blob::is_folder(blob); }
 
 blob::Rules leaving_rules() {
   blob::Rules rules = blob::kChanges;
@@ -114,7 +117,7 @@ wire::Result<void> FlatMover::check_over(const FlatMove& move, const Checks& che
                                          const Change& leaving, const Change& coming) const {
   if (!coming.blob) return {};
   const Blob& there = *coming.blob;
-  if (there.arrival && move.over == FlatMove::Over::kDirectory) return {};
+  if (marks_way(there) && move.over == FlatMove::Over::kDirectory) return {};
   if (is_own(move, leaving, there)) return {};
   // For its own copy the conditions were met before.
   if (!again_.empty()) {
@@ -145,6 +148,8 @@ Task<wire::Result<void>> FlatMover::name_version(Change& coming) {
 Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& checks,
                                           const Change& leaving, store::Commit& commit) {
   Call& call = to_.call;
+  // What came below the source since all was looked at may be called anything.
+  if (auto named = blob::check_blob_name(move.to); !named) co_return named.error();
   call.target.object = move.to;  // The index of tags tells blobs by it.
   Change coming(Place(to_.space, move.to), commit);
   Checks first = checks;
@@ -155,8 +160,10 @@ Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& ch
   auto dropped = co_await blob::drop_blocks(call, coming.place, commit);
   if (!dropped) co_return dropped.error();
   // What was made only for this leaves nothing behind.
-  if (coming.blob && (coming.blob->arrival || is_own(move, leaving, *coming.blob)))
+  if (coming.blob && (marks_way(*coming.blob) || is_own(move, leaving, *coming.blob))) {
+    if (auto may = blob::check_deletable(call, *coming.blob); !may) co_return may.error();
     first.rules.keep = blob::Keep::kNothing;
+  }
   coming.blob = arrived(move, leaving, coming, is_within_one());
   if (auto named = co_await name_version(coming); !named) co_return named.error();
   if (auto taken = co_await take_content(call, leaving, coming); !taken)
@@ -185,7 +192,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::move_within(std::span<const Flat
     if (auto turn = co_await wait_for(attempt, moves, true, true); !turn) co_return turn.error();
     Moved moved;
     for (const FlatMove& move : moves) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++moved.taken;
       Change leaving(Place(from_.space, move.from), attempt.commit);
       auto is_there = co_await begin_leaving(leaving_checks, leaving);
@@ -211,7 +218,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::copy(std::span<const FlatMove> m
     Moved moved;
     copies.clear();
     for (const FlatMove& move : moves) {
-      if (attempt.commit.writes.size() >= kEnoughRecords) break;
+      if (is_enough(attempt.commit)) break;
       ++moved.taken;
       store::Commit none;
       Change leaving(Place(from_.space, move.from), none);

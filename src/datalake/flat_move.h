@@ -39,6 +39,10 @@ struct FlatMove {
   std::optional<headers::Metadata> properties = {};  // In place of its own.
 };
 
+// Whether it only marks the way of a rename. What no longer says that it is a directory is
+// somebody's file.
+bool marks_way(const blob::Blob& blob);
+
 // The rules for both ends. A blob that leaves is kept as one that is deleted, and what it replaces
 // as by Put Blob.
 blob::Rules leaving_rules();

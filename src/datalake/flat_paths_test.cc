@@ -80,6 +80,20 @@ TEST(FlatPaths, ADeletionGoesOnWhereNothingIsLeft) {
   EXPECT_EQ(flat.send(remove).outcome(), "400 InvalidQueryParameterValue");
 }
 
+// Who goes on with a directory does not mean the file that came to its place.
+TEST(FlatPaths, ADeletionGoesOnPastAFileOfTheSameName) {
+  TestFlat flat;
+  for (int i = 0; i < 150; ++i) flat.write({"flat/d/" + std::to_string(1000 + i)});
+  Request remove = TestLake::remove("flat/d");
+  remove.query += "&timeout=1";
+  const std::string token = flat.send(remove).header("x-ms-continuation");
+  ASSERT_NE(token, "");
+  flat.write({"flat/d"});
+  remove.query += "&continuation=" + wire::percent_encode(token);
+  EXPECT_EQ(flat.send(remove).outcome(), "200");
+  EXPECT_EQ(flat.names(), "d ");
+}
+
 TEST(FlatPaths, WhatIsLeasedOrHeldKeepsAllOfIt) {
   const TestLake::Headers acquire{{"x-ms-lease-action", "acquire"}, {"x-ms-lease-duration", "-1"}};
   const struct {
@@ -88,18 +102,22 @@ TEST(FlatPaths, WhatIsLeasedOrHeldKeepsAllOfIt) {
   } cases[] = {
       {{"PUT", "flat/d", "comp=lease", acquire}, "412 LeaseIdMissing"},
       {{"PUT", "flat/d/2", "comp=lease", acquire}, "412 LeaseIdMissing"},
+      {{"PUT", "flat/d", "comp=legalhold", {{"x-ms-legal-hold", "true"}}},
+       "409 BlobImmutableDueToLegalHold"},
       {{"PUT", "flat/d/2", "comp=legalhold", {{"x-ms-legal-hold", "true"}}},
        "409 BlobImmutableDueToLegalHold"},
       // Snapshots go along, as with a file.
       {{"PUT", "flat/d/2", "comp=snapshot"}, "200"},
   };
   for (const auto& given : cases) {
-    TestFlat flat;
-    flat.set({.blob_immutability = true});
-    flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
-    ASSERT_LT(flat.send(given.before).status, 300);
-    EXPECT_EQ(flat.send(TestLake::remove("flat/d")).outcome(), given.outcome);
-    EXPECT_EQ(flat.names(), given.outcome == std::string("200") ? "" : "d/ d/1 d/2 ");
+    for (const bool versions : {false, true}) {
+      TestFlat flat;
+      flat.set({.blob_versioning = versions, .blob_immutability = true});
+      flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
+      ASSERT_LT(flat.send(given.before).status, 300);
+      EXPECT_EQ(flat.send(TestLake::remove("flat/d")).outcome(), given.outcome);
+      EXPECT_EQ(flat.names(), given.outcome == std::string("200") ? "" : "d/ d/1 d/2 ");
+    }
   }
   TestFlat flat;
   flat.write({"flat/d/1"});
@@ -178,6 +196,14 @@ TEST(FlatPaths, ADirectoryStaysOne) {
   Request only_new = TestLake::make_directory("flat/d");
   only_new.headers.emplace_back("If-None-Match", "*");
   EXPECT_EQ(flat.send(only_new).outcome(), "409 BlobAlreadyExists");
+  // Nor does it get bytes, which would go with what only marks the way of a rename.
+  EXPECT_EQ(flat.send({"PATCH", "flat/d", "action=append&position=0", {}, "x"}).outcome(),
+            "409 ResourceTypeMismatch");
+  EXPECT_EQ(
+      flat.send({"PATCH", "flat/d", "action=append&position=0&flush=true", {}, "x"}).outcome(),
+      "409 ResourceTypeMismatch");
+  EXPECT_EQ(flat.send({"PATCH", "flat/d", "action=flush&position=0"}).outcome(),
+            "409 ResourceTypeMismatch");
   EXPECT_EQ(flat.names(), "d/ f ");
 }
 

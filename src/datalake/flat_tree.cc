@@ -128,6 +128,14 @@ bool is_same(const store::RecordPtr& one, const store::RecordPtr& other) {
   return static_cast<const store::Record&>(*one) == static_cast<const store::Record&>(*other);
 }
 
+bool is_enough(const store::Commit& commit) {
+  if (commit.writes.size() >= kEnoughRecords) return true;
+  size_t bytes = 0;
+  for (const store::Write& write : commit.writes)
+    bytes += write.record == nullptr ? 0 : write.record->value.size();
+  return bytes >= kEnoughBytes;
+}
+
 headers::Metadata marked(headers::Metadata metadata) {
   std::erase_if(metadata, [](const auto& pair) {
     return equals_ignoring_case(pair.first, blob::kFolderMark);

@@ -19,8 +19,10 @@ namespace kyanite::datalake {
 inline constexpr size_t kFlatPageBlobs = 5'000;
 inline constexpr int64_t kFlatPageSeconds = 10;
 inline constexpr size_t kFlatPortion = 100;  // of one commit,
-// which takes no further blob once it has come to so many records.
+// which takes no further blob once it has come to so many records, or bytes of them.
 inline constexpr size_t kEnoughRecords = 2'000;
+inline constexpr size_t kEnoughBytes = 8 * 1024 * 1024;
+bool is_enough(const store::Commit& commit);
 
 struct FlatHead {
   std::string name;
@@ -72,12 +74,14 @@ Task<wire::Result<void>> check_first_page(service::Call& call, store::SpaceId sp
                                           std::string_view prefix, MayTake may);
 
 // How far a request goes before it says how to go on. A request that gave itself less time does
-// less.
+// less, but something: else who only asks again would never come past what is deleted and kept.
 class FlatPage {
  public:
   explicit FlatPage(const service::Call& call);
   void count(size_t blobs) { done_ += blobs; }
-  bool is_over() const { return done_ >= kFlatPageBlobs || soft_.over() || hard_.over(); }
+  bool is_over() const {
+    return done_ >= kFlatPageBlobs || (has_done() && soft_.over()) || hard_.over();
+  }
   bool has_done() const { return done_ > 0; }
 
  private:

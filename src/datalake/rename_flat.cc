@@ -73,10 +73,20 @@ class FlatRename {
   Outcome go_on(std::string_view said) {
     uint64_t length = 0;
     if (!read_varint(said, length) || length > said.size()) co_return invalid_token(to_.call);
-    destination_.name = said.substr(0, length);
     auto reached = check_rename_reach(to_.call, from_.call, true, false);
     if (!reached) co_return reached.error();
+    auto destination = co_await find_flat_path(to_.call, to_.space, said.substr(0, length));
+    if (!destination) co_return destination.error();
+    destination_ = std::move(*destination);
+    if (!is_arriving(destination_.blob)) co_return co_await be_over();
     co_return co_await move_tree(std::string(said.substr(length)));
+  }
+  // The rename that a continuation is of has ended. What is at the source by now is none of it.
+  Outcome be_over() {
+    auto source = co_await find_flat_path(from_.call, from_.space, source_.name);
+    if (!source) co_return source.error();
+    if (source->kind != FlatPath::Kind::kNothing) co_return invalid_token(to_.call);
+    co_return http::Reply(201);
   }
   http::Reply continued(std::string_view next) const {
     std::string said;
@@ -89,7 +99,7 @@ class FlatRename {
 
   std::string arrives_from() const { return from_.call.target.container + "/" + source_.name; }
   bool is_arriving(const std::optional<Blob>& blob) const {
-    return blob && blob->arrival && blob->arrival->from == arrives_from();
+    return blob && marks_way(*blob) && blob->arrival->from == arrives_from();
   }
   bool is_same_container() const { return from_.space == to_.space; }
 
@@ -103,13 +113,13 @@ class FlatRename {
     const bool is_tree = source_.is_directory() || resumes;
     auto reached = check_rename_reach(to_.call, from_.call, is_tree, moves_into_);
     if (!reached) co_return reached.error();
+    if (auto named = blob::check_blob_name(destination_.name); !named) co_return named.error();
     if (resumes) co_return true;
     if (source_.kind == FlatPath::Kind::kNothing) co_return wire::Error(Code::kSourcePathNotFound);
     if (is_same_container() && source_.name == destination_.name)
       co_return wire::Error(Code::kInvalidRenameSourcePath);
     if (source_.kind == FlatPath::Kind::kFile && !destination_.is_directory()) co_return false;
-    if (auto passed = blob::check_blob(from_.call, leaving_, source_.blob); !passed)
-      co_return passed.error();
+    if (auto passed = co_await check_source(); !passed) co_return passed.error();
     if (auto passed = co_await check_destination(); !passed) co_return passed.error();
     if (auto may = co_await check_below(); !may) co_return may.error();
     auto marked = co_await mark_arrival(commit);
@@ -135,6 +145,14 @@ class FlatRename {
     if (!inside) co_return inside.error();
     destination_ = std::move(*inside);
     co_return wire::Result<void>();
+  }
+
+  // The directory itself may leave: else it would be refused when all that lay below has left.
+  Task<wire::Result<void>> check_source() {
+    auto snapshots = co_await blob::list_snapshots(from_.call, Place(from_.space, source_.name));
+    if (!snapshots) co_return snapshots.error();
+    const bool has_snapshots = source_.kind == FlatPath::Kind::kMarked && !snapshots->empty();
+    co_return mover_.check_leaving(leaving_, *source_.blob, has_snapshots);
   }
 
   // What stands at the destination, where the source or that is a directory.

@@ -21,12 +21,6 @@ TestLake::Headers acquire() {
           {"x-ms-proposed-lease-id", kLease}};
 }
 
-std::vector<std::string> numbered(const std::string& prefix, int count) {
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(prefix + std::to_string(1000 + i));
-  return names;
-}
-
 // As where there are directories, but that a directory may be only implied.
 TEST(RenameFlat, WhatIsAtTheDestination) {
   const char* const before = "empty/ f full/f marked/ marked/1 src/1 src/2/3 ";
@@ -147,21 +141,26 @@ TEST(RenameFlat, ConditionsAndLeases) {
   }
 }
 
-TEST(RenameFlat, SnapshotsAndHoldsBelowKeepAllOfIt) {
-  for (const bool held : {false, true}) {
-    TestFlat flat;
-    flat.set({.blob_immutability = true});
-    flat.write({"flat/d/1", "flat/d/2"});
-    if (held) {
-      ASSERT_EQ(
-          flat.send({"PUT", "flat/d/2", "comp=legalhold", {{"x-ms-legal-hold", "true"}}}).status,
-          200);
-    } else {
-      ASSERT_EQ(flat.send({"PUT", "flat/d/2", "comp=snapshot"}).status, 201);
+TEST(RenameFlat, SnapshotsAndHoldsKeepAllOfIt) {
+  for (const char* path : {"flat/d", "flat/d/2"}) {
+    for (const bool versions : {false, true}) {
+      for (const bool held : {false, true}) {
+        TestFlat flat;
+        flat.set({.blob_versioning = versions, .blob_immutability = true});
+        flat.write({"flat/d/", "flat/d/1", "flat/d/2"});
+        if (held) {
+          ASSERT_EQ(
+              flat.send({"PUT", path, "comp=legalhold", {{"x-ms-legal-hold", "true"}}}).status,
+              200);
+        } else {
+          ASSERT_EQ(flat.send({"PUT", path, "comp=snapshot"}).status, 201);
+        }
+        EXPECT_EQ(flat.send(TestLake::rename("flat/d", "flat/e")).outcome(),
+                  held ? "409 BlobImmutableDueToLegalHold" : "409 SnapshotsPresent")
+            << path;
+        EXPECT_EQ(flat.names(), "d/ d/1 d/2 ") << path << versions << held;
+      }
     }
-    EXPECT_EQ(flat.send(TestLake::rename("flat/d", "flat/e")).outcome(),
-              held ? "409 BlobImmutableDueToLegalHold" : "409 SnapshotsPresent");
-    EXPECT_EQ(flat.names(), "d/1 d/2 ");
   }
 }
 
@@ -212,6 +211,21 @@ TEST(RenameFlat, WhoDoesNotGoOnAndAsksAgainGoesOn) {
       EXPECT_EQ(heads.size(), marked ? 252U : 251U);
       EXPECT_TRUE(heads.begin()->first.starts_with("e"));
     }
+  }
+}
+
+// Whatever is left of those that went before.
+TEST(RenameFlat, WhoOnlyAsksAgainComesToTheEnd) {
+  for (const bool renames : {false, true}) {
+    TestFlat flat;
+    flat.keep_deleted();
+    flat.write(numbered("flat/d/", 250));
+    Request request = renames ? TestLake::rename("flat/d", "flat/e") : TestLake::remove("flat/d");
+    request.query += "&timeout=1";
+    int pages = 1;
+    while (pages < 10 && flat.send(request).header("x-ms-continuation") != "") ++pages;
+    EXPECT_EQ(pages, 3);
+    EXPECT_EQ(flat.heads("flat").size(), renames ? 250U : 0U);
   }
 }
 

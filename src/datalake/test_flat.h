@@ -9,6 +9,12 @@
 
 namespace kyanite::datalake {
 
+inline std::vector<std::string> numbered(const std::string& prefix, int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(prefix + std::to_string(1000 + i));
+  return names;
+}
+
 class TestFlat : public TestLake {
  public:
   TestFlat() { be_flat(); }
