@@ -24,6 +24,8 @@ void keep_older(std::optional<T>& mine, const std::optional<T>& newer) {
 }
 
 constexpr uint64_t kSector = 512;
+// Long enough to make a file of 4 TiB anew, leaf by leaf.
+constexpr int64_t kMaxSecondsPerSettle = 3600;
 // As far as can be told from a moment that never comes.
 constexpr Moment kInTheEnd{INT64_MAX / 2};
 
@@ -38,7 +40,7 @@ void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
 }
 
 // The entry as it is to be stored.
-Task<store::Result<void>> apply(store::Store& store, store::Commit& commit,
+Task<store::Result<void>> apply(const store::Occasion& occasion, store::Commit& commit,
                                 const content::Place& place, const DraftLayer& layer, Entry& file) {
   if (layer.written) file.smb.written = *layer.written;
   if (layer.changed) file.smb.changed = *layer.changed;
@@ -50,8 +52,9 @@ Task<store::Result<void>> apply(store::Store& store, store::Commit& commit,
   content.sparse = true;
   const auto edits = layer.bytes.edits(content.length);
   content.length = std::max(content.length, length);
-  if (auto done = co_await content::edit(store, commit, place, content, edits); !done)
-    co_return done.error();
+  auto done =
+      co_await content::edit(occasion.store(), commit, place, content, edits, occasion.deadline);
+  if (!done) co_return done.error();
   content.length = length;
   note_cleared(file, edits);
   file.smb.attributes |= kArchiveAttribute;
@@ -234,6 +237,8 @@ Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, D
 Task<Result<void>> Drafts::commit(Draft& draft) {
   store::Occasion occasion(*draft.store, locks_, *draft.clock);
   occasion.cause.operation = "Settle";
+  // What is too much for one commit is done in portions, which need one.
+  occasion.deadline = Deadline(*draft.clock, kMaxSecondsPerSettle);
   const store::Hold hold = draft.store->hold();
   std::shared_ptr<const Entry> before;
   Entry file;
@@ -247,8 +252,8 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
     TreeCommit commit(attempt, draft.tree.space, draft.tree.usage);
     auto done = co_await commit.begin();
     if (done) {
-      done = co_await apply(occasion.store(), attempt.commit, draft.tree.content_place(),
-                            draft.storing, file);
+      done =
+          co_await apply(occasion, attempt.commit, draft.tree.content_place(), draft.storing, file);
     }
     if (!done) co_return Error(done.error());
     touch(file, occasion.now);
