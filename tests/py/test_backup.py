@@ -29,6 +29,18 @@ def kyanite(*words):
     return done.returncode, done.stdout + done.stderr
 
 
+def crc32c(data):
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
+
+
 class Fixture(unittest.TestCase):
     def setUp(self):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="kyanite-backup-"))
@@ -406,6 +418,27 @@ class InContainers(Fixture):
         code, text = kyanite("check", self.target)
         self.assertEqual((code, "0 damaged" in text), (0, True), text)
         self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_a_list_of_any_length_is_read(self):
+        self.start()
+        self.put("first", 1000)
+        self.back_up()
+        # As many bytes as a quarter of a million files make, in one number.
+        before = self.at_other("GET", "/BACKUP").body
+        text = before[:before.rindex(b"sum ")].replace(b"number 1\n", b"number " + b"0" * (17 * MIB) + b"1\n", 1)
+        text += b"sum %d\n" % crc32c(text)
+        parts = [text[at:at + 8 * MIB] for at in range(0, len(text), 8 * MIB)]
+        for number, part in enumerate(parts):
+            self.assertEqual(self.at_other("PUT", "/BACKUP", {"comp": "block", "blockid": f"AAA{number}"}, {}, part).status, 201)
+        blocks = "".join(f"<Latest>AAA{number}</Latest>" for number in range(len(parts)))
+        listed = f"<BlockList>{blocks}</BlockList>".encode()
+        self.assertEqual(self.at_other("PUT", "/BACKUP", {"comp": "blocklist"}, {}, listed).status, 201)
+        location = self.restored()
+        self.back_up()
+        self.assertLess(len(self.at_other("GET", "/BACKUP").body), MIB)
+        self.stop()
+        self.start(location)
         self.assert_blobs(self.blobs)
 
     def test_damage_is_found(self):
