@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import fault_library
 from azure.storage.blob import generate_container_sas
@@ -418,6 +419,31 @@ class InContainers(Fixture):
         code, text = kyanite("check", self.target)
         self.assertEqual((code, "0 damaged" in text), (0, True), text)
         self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_the_sas_is_not_shown_and_comes_from_the_environment(self):
+        self.start()
+        self.put("first", 20 * MIB)
+        process = subprocess.Popen([BINARY, "backup", self.target, "-l", str(self.location), "--rate", "10"], stdout=subprocess.PIPE)
+        self.assertIn(b"Keeping", process.stdout.readline())
+        shown = pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        self.assertEqual(process.wait(60), 0)
+        process.stdout.close()
+        self.assertIn(b"/backups?***", shown)
+        self.assertNotIn(b"sig", shown)
+        place, sas = self.target.split("?")
+        for prefix, words in (("", ("backup", place, "-l", self.location)), ("?", ("check", place)),
+                              ("", ("restore", place, self.scratch / "restored"))):
+            with unittest.mock.patch.dict(os.environ, KYANITE_BACKUP_SAS=prefix + sas):
+                code, text = kyanite(*words)
+            self.assertEqual((code, "sig=" in text), (0, False), text)
+        # That of the URL comes first.
+        with unittest.mock.patch.dict(os.environ, KYANITE_BACKUP_SAS="sig=wrong"):
+            self.assertEqual(kyanite("check", self.target)[0], 0)
+            code, text = kyanite("check", place)
+        self.assertEqual((code, "refuses with 403" in text), (1, True), text)
+        self.stop()
+        self.start(self.scratch / "restored")
         self.assert_blobs(self.blobs)
 
     def test_a_list_of_any_length_is_read(self):
