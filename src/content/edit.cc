@@ -182,6 +182,16 @@ class Rebuilding {
 
   // The last portion becomes part of the commit. Returns the new id.
   Task<store::Result<uint64_t>> run(store::Commit& commit) {
+    if (auto staged = co_await stage(); !staged) {
+      co_await staged_.give_up();
+      co_return staged.error();
+    }
+    staged_.finish(commit);
+    co_return staged_.id();
+  }
+
+ private:
+  Task<store::Result<void>> stage() {
     uint64_t from = 0;
     while (from < UINT64_MAX) {
       auto until = co_await load(from);
@@ -189,11 +199,9 @@ class Rebuilding {
       if (auto added = co_await add(from, *until); !added) co_return added.error();
       from = *until;
     }
-    staged_.finish(commit);
-    co_return staged_.id();
+    co_return {};
   }
 
- private:
   // As many of the old leaves are in memory.
   static constexpr size_t kLoaded = 1000;
 

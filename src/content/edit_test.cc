@@ -134,9 +134,9 @@ TEST_F(LargeEdits, ThatFailLeaveEverythingAsItWas) {
   EXPECT_EQ(change({all}).error(), store::Error::kIo);
   EXPECT_EQ(content_, before);
   EXPECT_EQ(read(0), bytes_of(0));
-  clock_.advance_seconds(30 + kDraftSeconds);
+  EXPECT_GT(count_leaves(store_), kLeaves);
   clear_graves();
-  EXPECT_EQ(count_leaves(store_), kLeaves);
+  EXPECT_EQ(count_leaves(store_), kLeaves) << "who tries again and again leaves nothing behind";
   EXPECT_EQ(read(kLeaves - 1), bytes_of(kLeaves - 1));
 }
 

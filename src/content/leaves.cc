@@ -114,13 +114,9 @@ class LeafCopy {
 
   // The last portion becomes part of the commit.
   Task<store::Result<Content>> run(store::Commit& commit) {
-    const store::See see = [&](const store::View::Cursor& cursor) { return take(cursor); };
-    while (true) {
-      auto seen = co_await see_leaves(store_, from_, content_.id, next_, most_leaves(content_), see,
-                                      deadline_);
-      if (!seen) co_return seen.error();
-      if (!copied_.is_full()) break;
-      if (auto put = co_await copied_.put_portion(); !put) co_return put.error();
+    if (auto staged = co_await stage(); !staged) {
+      co_await copied_.give_up();
+      co_return staged.error();
     }
     copied_.finish(commit);
     Content copied = content_;
@@ -130,6 +126,17 @@ class LeafCopy {
   }
 
  private:
+  Task<store::Result<void>> stage() {
+    const store::See see = [&](const store::View::Cursor& cursor) { return take(cursor); };
+    while (true) {
+      auto seen = co_await see_leaves(store_, from_, content_.id, next_, most_leaves(content_), see,
+                                      deadline_);
+      if (!seen) co_return seen.error();
+      if (!copied_.is_full()) co_return {};
+      if (auto put = co_await copied_.put_portion(); !put) co_return put.error();
+    }
+  }
+
   store::Result<bool> take(const store::View::Cursor& cursor) {
     const uint64_t mark = leaf_mark(cursor.key());
     // What was appended after the state that this head names.

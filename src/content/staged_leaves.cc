@@ -45,4 +45,12 @@ void StagedLeaves::finish(store::Commit& commit) {
   commit.remove(grave_key(place_, id_));
 }
 
+Task<void> StagedLeaves::give_up() {
+  if (grave_ == nullptr) co_return;
+  store::Commit commit;
+  commit.expect(grave_key(place_, id_), grave_);
+  commit.put(grave_key(place_, id_), to_record(Grave{id_, {}}));
+  (void)co_await store_.commit(std::move(commit));
+}
+
 }  // namespace kyanite::content

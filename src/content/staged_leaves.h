@@ -26,6 +26,8 @@ class StagedLeaves {
   Task<store::Result<void>> put_portion();
   // The last portion becomes part of the commit that names the content.
   void finish(store::Commit& commit);
+  // It will not be named: what is stored of it goes soon, and need not wait until the grave is due.
+  Task<void> give_up();
 
  private:
   store::Store& store_;
