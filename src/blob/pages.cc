@@ -80,8 +80,9 @@ Outcome write_pages(Call& call, const Checks& checks, Span range, const Uploaded
     if (range.offset >= blob.content.length || range.count > blob.content.length - range.offset) {
       co_return wire::Error(Code::kInvalidPageRange);
     }
-    auto written = co_await content::overwrite(call.store(), change.commit, change.place.content(),
-                                               blob.content, range.offset, range.count, pieces);
+    auto written =
+        co_await content::overwrite(call.store(), change.commit, change.place.content(),
+                                    blob.content, range.offset, range.count, pieces, call.deadline);
     if (!written) co_return service::storage_error(written.error());
     touch(call, blob);
     // Differences are to snapshots; what is cleared now is cleared after the last one.

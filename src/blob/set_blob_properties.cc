@@ -95,7 +95,7 @@ Outcome set_blob_properties(Call& call) {
       if (*changes->size < content.length) {
         auto cut = co_await content::overwrite(call.store(), change.commit, change.place.content(),
                                                content, *changes->size,
-                                               content.length - *changes->size, {});
+                                               content.length - *changes->size, {}, call.deadline);
         if (!cut) co_return service::storage_error(cut.error());
       }
       content.length = *changes->size;

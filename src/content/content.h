@@ -110,11 +110,18 @@ class Builder {
 Content put(store::Commit& commit, const Place& place, const Pieces& pieces);
 // Adds pieces at the end of a content that is not sparse; their offsets are relative to its end.
 void append(store::Commit& commit, const Place& place, Content& content, Pieces pieces);
+// What one commit changes in place.
+inline constexpr size_t kMaxLeavesInPlace = 50'000;
+inline constexpr size_t kMaxBytesInPlace = 256 * 1024 * 1024;
 // Replaces the bytes [offset, offset + length) of sparse content by pieces (with absolute offsets)
 // or, without any, zeros. Inline bytes move to a run where a leaf would hold too many of them.
+//
+// Beyond the limits above, and with a deadline, the content is made anew in portions, under another
+// id: whoever names it removes the former one as with any other new content, and guards the head
+// that named that one. kTimeout when this takes too long. Without a deadline all is one commit.
 Task<store::Result<void>> overwrite(store::Store& store, store::Commit& commit, const Place& place,
                                     Content& content, uint64_t offset, uint64_t length,
-                                    const Pieces& pieces);
+                                    const Pieces& pieces, Deadline deadline = {});
 // One of several changes of sparse content: [offset, end) is replaced by pieces (with absolute
 // offsets, ascending, within it), and by zeros where there are none.
 struct Edit {
@@ -125,7 +132,8 @@ struct Edit {
 // The same for any number of them, in order: a later one wins. Several calls for one commit would
 // not see what the others write, so whatever changes together is one call.
 Task<store::Result<void>> edit(store::Store& store, store::Commit& commit, const Place& place,
-                               Content& content, const std::vector<Edit>& edits);
+                               Content& content, const std::vector<Edit>& edits,
+                               Deadline deadline = {});
 // The same pieces under a new id. kConflict when `head`, which names the content, has changed since
 // it was read.
 Task<store::Result<Content>> copy(store::Store& store, store::Commit& commit, const Place& from,

@@ -1,4 +1,4 @@
-// How leaves are keyed; for the files of this folder.
+// How leaves are keyed, made and found; for the files of this folder.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,19 @@ inline store::Key only_leaf_key(const Place& place, const Content& content) {
 }
 
 inline uint64_t leaf_mark(std::string_view key) { return read_be64(key.data() + key.size() - 8); }
+
+uint64_t new_content_id();
+
+store::RecordPtr to_leaf(const Pieces& pieces);
+
+// How many leaves a content may have.
+uint64_t most_leaves(const Content& content);
+
+// Shows leaves from a mark on, over one snapshot, until `see` has seen enough. `most` is how many
+// there may be.
+Task<store::Result<void>> see_leaves(store::Store& store, const Place& place, uint64_t content_id,
+                                     uint64_t first, uint64_t most, const store::See& see,
+                                     Deadline deadline);
 
 // Whether the head that was found is the one expected.
 inline bool is_expected(const store::RecordPtr& found, const store::Guard& head) {

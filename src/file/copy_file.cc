@@ -65,8 +65,8 @@ Task<store::Result<content::Content>> share_content(Call& call,
   auto pieces =
       co_await content::load(call.store(), from, source.content, 0, copied.length, source.head);
   if (!pieces) co_return pieces.error();
-  auto written =
-      co_await content::overwrite(call.store(), commit, to, copied, 0, copied.length, *pieces);
+  auto written = co_await content::overwrite(call.store(), commit, to, copied, 0, copied.length,
+                                             *pieces, call.deadline);
   if (!written) co_return written.error();
   co_return copied;
 }

@@ -89,8 +89,9 @@ Task<store::Result<bool>> PendingFiles::complete(Context& context, const Pending
     end_copy(context, CopyStatus::kSuccess, file);
     if (length == 0) co_return store::Result<void>();
     const content::Place place{copy.space, kSharePartition};
+    const Deadline deadline(context.clock, kMaxSecondsPerChange);
     co_return co_await content::overwrite(context.store, commit, place, file.content, 0, length,
-                                          pieces);
+                                          pieces, deadline);
   };
   co_return co_await change_pending(context, usage_, copy, edit);
 }

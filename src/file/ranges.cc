@@ -1,6 +1,7 @@
 #include "file/ranges.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/bytes.h"
 #include "file/versions.h"
@@ -51,7 +52,6 @@ void add_zeros(content::Pieces& pieces, uint64_t from, uint64_t to) {
 
 Task<store::Result<void>> clear(Call& call, store::Commit& commit, const content::Place& place,
                                 Entry& file, Span range) {
-  content::Content& content = file.content;
   const uint64_t end = range.offset + range.count;
   const uint64_t inner = std::min((range.offset + kSector - 1) / kSector * kSector, end);
   const uint64_t inner_end = std::max(end / kSector * kSector, inner);
@@ -65,17 +65,15 @@ Task<store::Result<void>> clear(Call& call, store::Commit& commit, const content
   const uint64_t last_start = std::max(end / kGrid * kGrid, first_end);
   const std::pair<uint64_t, uint64_t> parts[] = {
       {range.offset, first_end}, {first_end, last_start}, {last_start, end}};
+  std::vector<content::Edit> edits;
   for (const auto& [from, to] : parts) {
     if (from == to) continue;
-    content::Pieces pieces;
+    content::Edit& edit = edits.emplace_back(content::Edit{from, to, {}});
     for (const auto& edge : edges) {
-      if (edge.offset < to && edge.end() > from) pieces.push_back(edge.part(from, to));
+      if (edge.offset < to && edge.end() > from) edit.pieces.push_back(edge.part(from, to));
     }
-    auto done =
-        co_await content::overwrite(call.store(), commit, place, content, from, to - from, pieces);
-    if (!done) co_return done.error();
   }
-  co_return store::Result<void>();
+  co_return co_await content::edit(call.store(), commit, place, file.content, edits, call.deadline);
 }
 
 }  // namespace
@@ -99,7 +97,7 @@ Outcome write_range(Call& call, Span range, const transfer::Uploaded* uploaded) 
     store::Result<void> written;
     if (uploaded != nullptr) {
       written = co_await content::overwrite(call.store(), commit, place, file.content, range.offset,
-                                            range.count, pieces);
+                                            range.count, pieces, call.deadline);
     } else {
       written = co_await clear(call, commit, place, file, range);
     }

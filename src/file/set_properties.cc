@@ -26,7 +26,7 @@ Task<store::Result<void>> resize(Call& call, const Tree& tree, content::Content&
                                  uint64_t size, store::Commit& commit) {
   if (size < content.length) {
     auto cut = co_await content::overwrite(call.store(), commit, tree.content_place(), content,
-                                           size, content.length - size, {});
+                                           size, content.length - size, {}, call.deadline);
     if (!cut) co_return cut.error();
   }
   content.length = size;

@@ -38,5 +38,29 @@ TEST(TreeCommits, KeepALargeFileForItsSnapshotInPortions) {
   EXPECT_EQ(files.read("share/file", 3, "sharesnapshot=" + snapshot).body, "old");
 }
 
+TEST(TreeCommits, ClearAndCutALargeFileInPortions) {
+  constexpr uint64_t kGrid = content::kGridBytes;
+  constexpr uint64_t kLeaves = content::kMaxLeavesInPlace + 10;
+  CountingStore store;
+  TestService files(store);
+  ASSERT_EQ(files.make_share("share").outcome(), "201");
+  ASSERT_EQ(files.make_file("share/file", std::to_string(kLeaves * kGrid)).outcome(), "201");
+  for (uint64_t i = 0; i < kLeaves; ++i)
+    ASSERT_EQ(files.write("share/file", i * kGrid, "old").outcome(), "201");
+  const service::TestHost<FileService>::Headers source{
+      {"x-ms-copy-source", "http://127.0.0.1:10003/account/share/file"}};
+  ASSERT_EQ(files.send("PUT", "share/copy", {}, source).status, 202);
+  store.largest = 0;
+  // Within sectors at both ends.
+  ASSERT_EQ(files.clear("share/file", 1, (kLeaves - 1) * kGrid).outcome(), "201");
+  EXPECT_LE(store.largest, content::kMaxLeavesPerCommit + 10);
+  EXPECT_EQ(files.read("share/file", 3).body, std::string("o\0\0", 3));
+  ASSERT_EQ(
+      files.send("PUT", "share/copy", "comp=properties", {{"x-ms-content-length", "2"}}).outcome(),
+      "200");
+  EXPECT_LE(store.largest, content::kMaxLeavesPerCommit + 10);
+  EXPECT_EQ(files.read("share/copy", 2).body, "ol");
+}
+
 }  // namespace
 }  // namespace kyanite::file

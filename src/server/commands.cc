@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 #include "engine/location.h"
@@ -24,12 +25,15 @@ namespace {
 // Beside a server that others use.
 constexpr uint64_t kServedBytesPerSecond = uint64_t{100} << 20;
 
+constexpr const char* kSasVariable = "KYANITE_BACKUP_SAS";
+
 constexpr const char* kCheckHelp = R"(Usage: kyanite check [-l DIR] [--config FILE] [--rate MIB]
        kyanite check BACKUP
 
 Holds everything in the data directory DIR (./data) against its checksums, whether a server runs
 on it or not, and says which objects are affected by what is damaged. Changes nothing. Of a
-directory that holds a backup it checks the files of the backup.
+directory that holds a backup, or of the URL of a container (its SAS may be in
+KYANITE_BACKUP_SAS), it checks the files of the backup.
 
   --config FILE   names the accounts; so does KYANITE_ACCOUNTS or AZURITE_ACCOUNTS. Names are
                   not stored.
@@ -42,6 +46,7 @@ constexpr const char* kBackupHelp = R"(Usage: kyanite backup BACKUP [-l DIR] [--
 
 Copies the data directory DIR (./data) as it is now to BACKUP, whether a server runs on it or not.
 BACKUP is a directory, or the URL of a container with a SAS, of Azure Storage or another Kyanite.
+A URL without a query gets the SAS in KYANITE_BACKUP_SAS, which other users cannot see.
 What a former backup in BACKUP has already is not copied again. The former one is whole until the
 new one is. kyanite restore BACKUP DIR makes a data directory of it.
 
@@ -51,7 +56,8 @@ new one is. kyanite restore BACKUP DIR makes a data directory of it.
 constexpr const char* kRestoreHelp = R"(Usage: kyanite restore BACKUP DIR
 
 Makes a data directory of the backup in BACKUP, a directory or the URL of a container, in the
-directory DIR, which is empty or new.
+directory DIR, which is empty or new. A URL without a query gets the SAS in KYANITE_BACKUP_SAS,
+which other users cannot see.
 )";
 
 constexpr const char* kMigrateHelp = R"(Usage: kyanite migrate [-l DIR] [--dryRun]
@@ -118,9 +124,19 @@ int check_backup_files(upkeep::BackupPlace& place, uint64_t bytes_per_second) {
   return damages == 0 ? EXIT_SUCCESS : kDamagedExit;
 }
 
+// A URL without a SAS gets that of the environment, where other users do not see it.
+std::string with_sas(const std::string& where) {
+  const char* given = std::getenv(kSasVariable);
+  std::string_view sas = given == nullptr ? "" : given;
+  if (sas.starts_with('?')) sas.remove_prefix(1);
+  const bool is_url = where.find("://") != std::string::npos;
+  if (sas.empty() || !is_url || where.find('?') != std::string::npos) return where;
+  return where + "?" + std::string(sas);
+}
+
 Result<std::unique_ptr<upkeep::BackupPlace>, std::string> open_place(const std::string& where) {
   find_root_certificates();
-  auto place = upkeep::BackupPlace::open(where);
+  auto place = upkeep::BackupPlace::open(with_sas(where));
   if (!place) return Failure{place.error() + "."};
   return place;
 }

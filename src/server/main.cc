@@ -1,6 +1,7 @@
 // The command line: what is asked for, and by which of the program's names.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/log.h"
 #include "server/announcement.h"
@@ -116,12 +117,23 @@ int dispatch(std::string_view program, std::vector<std::string> arguments) {
   return serve(arguments, personality);
 }
 
+// Takes the signatures of URLs out of what other users see of the command line.
+void hide_signatures(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    char* query = std::strchr(argv[i], '?');
+    if (query != nullptr && std::strstr(query, "sig=") != nullptr)
+      std::memset(query + 1, '*', std::strlen(query + 1));
+  }
+}
+
 }  // namespace
 
 }  // namespace kyanite::server
 
 int main(int argc, char** argv) {
-  const int code = kyanite::server::dispatch(argv[0], {argv + 1, argv + argc});
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  kyanite::server::hide_signatures(argc, argv);
+  const int code = kyanite::server::dispatch(argv[0], arguments);
   kyanite::flush_log();
   return code;
 }

@@ -1,11 +1,14 @@
-// The thread that watches the time for the open-file table: it stores what was written through
-// handles once it is old, and all of it in the end, and ends what clients take too long for.
+// The threads that watch the time for the open-file table. One ends what clients take too long for
+// and sees what was written through handles and is old by now; some others store that, so that time
+// passes however long storing takes. All of it is stored in the end.
 #pragma once
 
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "tree/draft_turns.h"
 #include "tree/drafts.h"
 #include "tree/open_files.h"
 
@@ -13,6 +16,11 @@ namespace kyanite::tree {
 
 class DraftKeeper {
  public:
+  // As many drafts are stored at once: the store makes one sync of such commits.
+  static constexpr size_t kStorers = 8;
+  // A client whose drafts take long leaves some of them to others.
+  static constexpr size_t kStorersPerSession = 6;
+
   // Nothing waits for much longer than `ticks`. Both must outlive this.
   DraftKeeper(OpenFiles& table, const Clock& clock, int64_t ticks);
   // Stores everything that is left, as far as that is possible.
@@ -21,7 +29,8 @@ class DraftKeeper {
   DraftKeeper& operator=(const DraftKeeper&) = delete;
 
  private:
-  void loop();
+  void watch();
+  void store();
 
   OpenFiles& table_;
   Drafts& drafts_;
@@ -29,8 +38,10 @@ class DraftKeeper {
   const int64_t ticks_;
   Mutex mutex_;
   ConditionVariable wake_;
+  DraftTurns turns_ GUARDED_BY(mutex_){kStorersPerSession};
+  uint64_t round_ GUARDED_BY(mutex_) = 0;  // How often it was seen what is old.
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace kyanite::tree

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "base/log.h"
@@ -24,6 +25,8 @@ void keep_older(std::optional<T>& mine, const std::optional<T>& newer) {
 }
 
 constexpr uint64_t kSector = 512;
+// Long enough to make a file of 4 TiB anew, leaf by leaf.
+constexpr int64_t kMaxSecondsPerSettle = 3600;
 // As far as can be told from a moment that never comes.
 constexpr Moment kInTheEnd{INT64_MAX / 2};
 
@@ -38,7 +41,7 @@ void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
 }
 
 // The entry as it is to be stored.
-Task<store::Result<void>> apply(store::Store& store, store::Commit& commit,
+Task<store::Result<void>> apply(const store::Occasion& occasion, store::Commit& commit,
                                 const content::Place& place, const DraftLayer& layer, Entry& file) {
   if (layer.written) file.smb.written = *layer.written;
   if (layer.changed) file.smb.changed = *layer.changed;
@@ -50,8 +53,9 @@ Task<store::Result<void>> apply(store::Store& store, store::Commit& commit,
   content.sparse = true;
   const auto edits = layer.bytes.edits(content.length);
   content.length = std::max(content.length, length);
-  if (auto done = co_await content::edit(store, commit, place, content, edits); !done)
-    co_return done.error();
+  auto done =
+      co_await content::edit(occasion.store(), commit, place, content, edits, occasion.deadline);
+  if (!done) co_return done.error();
   content.length = length;
   note_cleared(file, edits);
   file.smb.attributes |= kArchiveAttribute;
@@ -151,6 +155,7 @@ Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opene
     const auto handle = table_.find(opened.handle);
     draft->where.ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
     draft->where.path = handle ? handle->path : opened.path;
+    draft->session = handle ? handle->session : 0;
     ++count_;
     ++table_.open_;
   }
@@ -234,6 +239,8 @@ Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, D
 Task<Result<void>> Drafts::commit(Draft& draft) {
   store::Occasion occasion(*draft.store, locks_, *draft.clock);
   occasion.cause.operation = "Settle";
+  // What is too much for one commit is done in portions, which need one.
+  occasion.deadline = Deadline(*draft.clock, kMaxSecondsPerSettle);
   const store::Hold hold = draft.store->hold();
   std::shared_ptr<const Entry> before;
   Entry file;
@@ -247,8 +254,8 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
     TreeCommit commit(attempt, draft.tree.space, draft.tree.usage);
     auto done = co_await commit.begin();
     if (done) {
-      done = co_await apply(occasion.store(), attempt.commit, draft.tree.content_place(),
-                            draft.storing, file);
+      done =
+          co_await apply(occasion, attempt.commit, draft.tree.content_place(), draft.storing, file);
     }
     if (!done) co_return Error(done.error());
     touch(file, occasion.now);
@@ -334,7 +341,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
   {
     MutexLock lock(mine.mutex);
     draft->busy = false;
-    draft->failed = !done;
+    note_failed(*draft, !done);
     if (done) {
       draft->unreadable = 0;
       end_layer(*draft, draft->storing);
@@ -352,16 +359,21 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
   co_return done;
 }
 
+template <class See>
+void Drafts::see_all(See see) const {
+  if (!any()) return;
+  for (const Shard& each : shards_) {
+    MutexLock lock(each.mutex);
+    for (const auto& [key, draft] : each.drafts) see(*draft);
+  }
+}
+
 template <class Meant>
 std::vector<FileKey> Drafts::keys(Meant meant) const {
   std::vector<FileKey> found;
-  if (!any()) return found;
-  for (const Shard& each : shards_) {
-    MutexLock lock(each.mutex);
-    for (const auto& [key, draft] : each.drafts) {
-      if (meant(*draft)) found.push_back(key);
-    }
-  }
+  see_all([&](const Draft& draft) {
+    if (meant(draft)) found.push_back(draft.file);
+  });
   return found;
 }
 
@@ -388,25 +400,36 @@ Task<Result<void>> Drafts::settle_all() {
   return settle_keys(keys([](const Draft&) { return true; }));
 }
 
-Task<void> Drafts::settle_older(Moment now, int64_t ticks) {
-  const auto files = keys([&](const Draft& draft) {
+std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {
+  struct Found {
+    bool failed = false;
+    Moment since;
+    Old old;
+  };
+  std::vector<Found> found;
+  const auto is_old = [&](const Draft& draft) {
     const DraftLayer& newest = draft.newest;
     if (draft.busy || newest.empty()) return false;
     if (newest.bytes.empty()) return !newest.is_untold(now);
     return newest.since && newest.since->ticks + ticks <= now.ticks;
+  };
+  see_all([&](const Draft& draft) {
+    if (!is_old(draft)) return;
+    const Moment since = draft.newest.since.value_or(Moment());
+    found.push_back({draft.failed, since, {draft.file, draft.session}});
   });
-  if (files.empty()) co_return;
-  bool failed = false;
-  for (const FileKey& file : files) {
-    auto done = co_await settle(file, now);
-    failed = failed || !done;
-  }
-  if (failed == failing_.exchange(failed)) co_return;
-  if (failed) {
-    log_error("smb: what was written to files cannot be stored yet; it is tried again");
-  } else {
-    log_info("smb: what was written to files is stored again");
-  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& one, const Found& other) {
+    return std::tie(one.failed, one.since) < std::tie(other.failed, other.since);
+  });
+  std::vector<Old> all;
+  all.reserve(found.size());
+  for (const Found& each : found) all.push_back(each.old);
+  return all;
+}
+
+Task<bool> Drafts::settle_old(FileKey file, Moment now) {
+  auto done = co_await settle(file, now);
+  co_return done.ok();
 }
 
 // --- Bookkeeping ---
@@ -414,11 +437,19 @@ Task<void> Drafts::settle_older(Moment now, int64_t ticks) {
 void Drafts::forget_if_empty(Shard& mine, FileKey file) {
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
-  const Draft& draft = *found->second;
+  Draft& draft = *found->second;
   if (draft.busy || !draft.newest.empty() || !draft.waiting.empty()) return;
+  note_failed(draft, false);
   mine.drafts.erase(found);
   --count_;
   --table_.open_;
+}
+
+void Drafts::note_failed(Draft& draft, bool failed) {
+  if (std::exchange(draft.failed, failed) == failed) return;
+  if (failed && failed_++ == 0)
+    log_error("smb: what was written to files cannot be stored yet; it is tried again");
+  if (!failed && --failed_ == 0) log_info("smb: what was written to files is stored again");
 }
 
 void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {

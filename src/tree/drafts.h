@@ -110,9 +110,17 @@ class Drafts {
   // stored.
   Task<Result<void>> settle_share_unless_full(store::SpaceId share);
   Task<Result<void>> settle_all();
-  // The same for what waits for longer than `ticks`; failures are only logged, and it is tried
-  // again. Times that are not told yet are not stored either.
-  Task<void> settle_older(Moment now, int64_t ticks);
+
+  // What waits for longer than `ticks`, the oldest first, behind all others what could not be
+  // stored the last time.
+  struct Old {
+    FileKey file;
+    uint64_t session = 0;  // Who began it.
+  };
+  std::vector<Old> old(Moment now, int64_t ticks) const;
+  // settle() for one of those. A failure is only logged: false, and it stays old. Times that are
+  // not told yet are not stored either.
+  Task<bool> settle_old(FileKey file, Moment now);
 
   // The file is removed, and so is this.
   void discard(FileKey file);
@@ -134,6 +142,7 @@ class Drafts {
     Where where;
     std::vector<Where> perhaps;
     uint64_t moves = 0;
+    uint64_t session = 0;  // of who began it
     store::Store* store = nullptr;
     const Clock* clock = nullptr;
     DraftLayer newest;
@@ -153,6 +162,8 @@ class Drafts {
   bool is_over() const { return inline_bytes_ > kMaxInlineBytesOfAll; }
   Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
   const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }
+  template <class See>
+  void see_all(See see) const;
   template <class Meant>
   std::vector<FileKey> keys(Meant meant) const;
   Task<Result<void>> settle_keys(std::vector<FileKey> files);
@@ -164,6 +175,8 @@ class Drafts {
   Task<Result<void>> commit_anew(Draft& draft);
   Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, Draft& draft);
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
+  // Whether the draft could be stored, which is told when the first cannot and when all can again.
+  void note_failed(Draft& draft, bool failed);
   // The layer is stored or will never be.
   void end_layer(const Draft& draft, DraftLayer& layer);
 
@@ -173,7 +186,7 @@ class Drafts {
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> count_{0};
   std::atomic<size_t> inline_bytes_{0};
-  std::atomic<bool> failing_{false};  // What is old could not be stored, which was told.
+  std::atomic<size_t> failed_{0};  // drafts
 };
 
 }  // namespace kyanite::tree

@@ -99,7 +99,7 @@ TEST(WritesThatFail, AreToldToTheirWriters) {
     files.clock.advance_seconds(2);
     Drafts& drafts = files.open_files.drafts();
     for (size_t i = 0; i <= Drafts::kMaxUnreadable; ++i) {
-      RunLoop::run(drafts.settle_older(files.clock.moment(), kTicksPerSecond));
+      files.settle_older();
       store.full = false;
       store.forgets = true;
     }

@@ -54,11 +54,10 @@ TEST_F(Writes, AreStoredBeforeAnybodyWithoutAHandleLooks) {
 TEST_F(Writes, AreStoredWhenTheyAreOld) {
   Opened writer = files_.open("file");
   EXPECT_EQ(files_.write(writer, 0, "old"), "ok");
-  Drafts& drafts = files_.open_files.drafts();
-  RunLoop::run(drafts.settle_older(files_.clock.moment(), kTicksPerSecond));
+  files_.settle_older();
   EXPECT_EQ(files_.stored("file"), "");
   files_.clock.advance_seconds(1);
-  RunLoop::run(drafts.settle_older(files_.clock.moment(), kTicksPerSecond));
+  files_.settle_older();
   EXPECT_EQ(files_.stored("file"), "old");
   EXPECT_EQ(files_.close(writer), "ok");
 }
@@ -71,7 +70,7 @@ TEST_F(Writes, MoveTheWriteTimeALittleLater) {
   EXPECT_EQ(files_.write(writer, 0, "x"), "ok");
   EXPECT_EQ(files_.state(writer).smb.written, before);
   files_.clock.advance_seconds(1);
-  RunLoop::run(files_.open_files.drafts().settle_older(files_.clock.moment(), kTicksPerSecond));
+  files_.settle_older();
   EXPECT_EQ(files_.stored("file"), "x");
   EXPECT_EQ(files_.state(writer).smb.written, before);
   files_.clock.advance_seconds(1);

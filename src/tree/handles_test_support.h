@@ -28,6 +28,7 @@ class HandleTree : public TestTree {
     bool delete_on_close = false;
     Attributes attributes = 0;
     std::optional<Generation> shown = {};
+    uint64_t session = 0;
   };
   Task<Result<OpenResult>> try_open(std::string path, Order order) {
     store::Occasion occasion(store_, lines, clock);
@@ -38,6 +39,7 @@ class HandleTree : public TestTree {
     opening.share = set(order.share);
     opening.delete_on_close = order.delete_on_close;
     opening.attributes = order.attributes;
+    opening.session = order.session;
     const AccessSet access = set(order.access);
     opening.grant = [access](const Entry*, const Entry&) -> Task<Result<AccessSet>> {
       co_return access;
@@ -120,6 +122,12 @@ class HandleTree : public TestTree {
     return entry ? *entry : Entry();
   }
 
+  // Stores what is older than a second.
+  void settle_older() {
+    Drafts& drafts = open_files.drafts();
+    for (const auto& each : drafts.old(clock.moment(), kTicksPerSecond))
+      RunLoop::run(drafts.settle_old(each.file, clock.moment()));
+  }
   // What is stored, as whoever comes after a crash finds it.
   std::string stored(const std::string& path, std::optional<Generation> shown = {}) {
     auto located = find(path, shown);

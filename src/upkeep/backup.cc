@@ -193,7 +193,9 @@ class Backup {
   Outcome finish() {
     // Otherwise what was copied may have been reclaimed meanwhile.
     if (!pinned_.lasts()) return Failure{std::string("the server was stopped meanwhile")};
-    if (auto replaced = place_.replace_list(text_of(list_)); !replaced) return replaced;
+    const std::string text = text_of(list_);
+    if (text.size() > kMaxBackupListBytes) return Failure{std::string("it has too many files")};
+    if (auto replaced = place_.replace_list(text); !replaced) return replaced;
     // From here on it is there. If this is not noted, the next one copies everything again.
     (void)note_backup(pinned_.location(), list_.target, list_.id);
     (void)remove_unlisted(list_);

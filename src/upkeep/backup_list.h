@@ -28,6 +28,8 @@ struct BackupList {
 };
 
 inline constexpr std::string_view kBackupName = "BACKUP";
+// How long its text may be, which is some 15 million files.
+inline constexpr size_t kMaxBackupListBytes = size_t{1} << 30;
 // Where a file lies in the backup's directory.
 std::string stored_name(const std::string& name, const BackupFile& file);
 // Whether it can be such a name. What has another is not a backup's, and stays.

@@ -30,7 +30,7 @@ class BackupPlace {
   // Keeps other backups out as long as this lasts. Makes the place where it can be made.
   virtual Outcome lock() = 0;
 
-  // A small file; nothing where there is none.
+  // A file as it is at one instant, no longer than a list may be; nothing where there is none.
   virtual Result<std::optional<std::string>, std::string> read(const std::string& name) = 0;
   // All files of backups, and how long they are.
   virtual Result<std::map<std::string, uint64_t>, std::string> list() = 0;

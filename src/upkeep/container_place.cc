@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/random.h"
@@ -19,10 +22,10 @@ constexpr const char* kLock = "lock";
 constexpr std::chrono::seconds kLease{60};
 constexpr std::chrono::seconds kRenewAfter{15};
 
-std::string block_id(size_t number) {
+std::string block_id(size_t number, const std::string& whose = {}) {
   std::string digits = std::to_string(number);
   digits.insert(0, 8 - digits.size(), '0');
-  return base64(digits);
+  return base64(whose + digits);
 }
 
 class ContainerPlace final : public BackupPlace {
@@ -57,14 +60,18 @@ class ContainerPlace final : public BackupPlace {
   }
 
   Result<std::optional<std::string>, std::string> read(const std::string& name) override {
-    auto reply = container_->ask("GET", name, "", {}, {});
-    if (!reply) return Failure{reply.error()};
-    const bool is_list = name == kBackupName;
-    if (is_list) list_etag_ = reply->ok() ? reply->etag : "";
-    if (reply->status == 404 && reply->code != "ContainerNotFound")
-      return std::optional<std::string>();
-    if (!reply->ok()) return Failure{reply->why()};
-    return std::optional(std::move(reply->body));
+    std::string text;
+    std::string etag;
+    auto found = read_ranges(name, [&](const Container::Reply& reply, uint64_t) -> Outcome {
+      etag = reply.etag;
+      text += reply.body;
+      if (text.size() > kMaxBackupListBytes) return Failure{name + " is too long"};
+      return {};
+    });
+    if (name == kBackupName) list_etag_ = etag;
+    if (!found) return Failure{found.error()};
+    if (!*found) return std::optional<std::string>();
+    return std::optional(std::move(text));
   }
 
   Result<std::map<std::string, uint64_t>, std::string> list() override {
@@ -76,18 +83,22 @@ class ContainerPlace final : public BackupPlace {
   Result<Copied, std::string> put(const std::string& from, const std::string& name,
                                   Pace& pace) override {
     std::string block;
-    size_t blocks = 0;
+    std::vector<std::string> ids;
+    const auto put_next = [&] {
+      ids.push_back(block_id(ids.size()));
+      return put_block(name, ids.back(), block);
+    };
     auto copied = read_parts(from, pace, [&](std::string_view part, uint64_t) -> Outcome {
       if (block.size() == kBlockBytes) {
-        if (auto sent = put_block(name, blocks++, block); !sent) return sent;
+        if (auto sent = put_next(); !sent) return sent;
         block.clear();
       }
       block.append(part);
       return {};
     });
     if (!copied) return copied;
-    auto done = blocks == 0 ? put_blob(name, block) : put_block(name, blocks++, block);
-    if (done && blocks > 0) done = put_block_list(name, blocks);
+    auto done = ids.empty() ? put_blob(name, block) : put_next();
+    if (done && !ids.empty()) done = write(name, "comp=blocklist", {}, block_list(ids));
     if (!done) return Failure{done.error()};
     return copied;
   }
@@ -95,20 +106,13 @@ class ContainerPlace final : public BackupPlace {
   Result<Copied, std::string> get(const std::string& name, Pace& pace,
                                   const TakePart& take) override {
     PartSum sum;
-    uint64_t offset = 0;
-    while (true) {
-      const std::string range =
-          "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + kBlockBytes - 1);
-      auto reply = container_->ask("GET", name, "", {{"x-ms-range", range}}, {});
-      if (!reply) return Failure{reply.error()};
-      if (reply->status == 416) break;  // At its end.
-      if (!reply->ok()) return Failure{reply->why()};
-      if (auto taken = take_parts(reply->body, offset, sum, take); !taken)
-        return Failure{taken.error()};
-      pace.moved(reply->body.size());
-      offset += reply->body.size();
-      if (reply->body.size() < kBlockBytes) break;
-    }
+    auto found = read_ranges(name, [&](const Container::Reply& reply, uint64_t offset) -> Outcome {
+      if (auto taken = take_parts(reply.body, offset, sum, take); !taken) return taken;
+      pace.moved(reply.body.size());
+      return {};
+    });
+    if (!found) return Failure{found.error()};
+    if (!*found) return Failure{name + " is missing"};
     return sum.get();
   }
 
@@ -122,14 +126,8 @@ class ContainerPlace final : public BackupPlace {
 
   // Decided by its ETag, whatever has become of the lease.
   Outcome replace_list(std::string_view text) override {
-    Container::Lines headers = blob_headers(text);
-    if (list_etag_.empty()) {
-      headers.emplace_back("If-None-Match", "*");
-    } else {
-      headers.emplace_back("If-Match", list_etag_);
-    }
     const std::string name(kBackupName);
-    auto reply = container_->ask("PUT", name, "", headers, text, [this] { return keep_lease(); });
+    auto reply = text.size() <= kBlockBytes ? put_list(text) : put_long_list(text);
     if (!reply) return Failure{reply.error()};
     if (reply->ok()) return {};
     if (reply->status != 412 && reply->status != 409) return Failure{reply->why()};
@@ -140,6 +138,28 @@ class ContainerPlace final : public BackupPlace {
   }
 
  private:
+  // Shows a blob range by range, all of them of one state. False: there is none.
+  using TakeRange = std::function<Outcome(const Container::Reply& reply, uint64_t offset)>;
+  Result<bool, std::string> read_ranges(const std::string& name, const TakeRange& take) {
+    std::string etag;
+    uint64_t offset = 0;
+    while (true) {
+      const std::string last = std::to_string(offset + kBlockBytes - 1);
+      Container::Lines headers{{"x-ms-range", "bytes=" + std::to_string(offset) + "-" + last}};
+      if (!etag.empty()) headers.emplace_back("If-Match", etag);
+      auto reply = container_->ask("GET", name, "", headers, {});
+      if (!reply) return Failure{reply.error()};
+      if (reply->status == 404 && reply->code != "ContainerNotFound") return false;
+      if (reply->status == 412) return Failure{name + " was replaced meanwhile"};
+      if (reply->status == 416) return true;  // At its end.
+      if (!reply->ok()) return Failure{reply->why()};
+      etag = reply->etag;
+      if (auto taken = take(*reply, offset); !taken) return Failure{taken.error()};
+      offset += reply->body.size();
+      if (reply->body.size() < kBlockBytes) return true;
+    }
+  }
+
   static Outcome take_parts(std::string_view bytes, uint64_t offset, PartSum& sum,
                             const TakePart& take) {
     for (size_t at = 0; at < bytes.size(); at += kPartBytes) {
@@ -165,16 +185,38 @@ class ContainerPlace final : public BackupPlace {
   Outcome put_blob(const std::string& name, std::string_view body) {
     return write(name, "", blob_headers(body), body);
   }
-  Outcome put_block(const std::string& name, size_t number, std::string_view body) {
-    const std::string query = "comp=block&blockid=" + wire::percent_encode(block_id(number));
+  Outcome put_block(const std::string& name, const std::string& id, std::string_view body) {
+    const std::string query = "comp=block&blockid=" + wire::percent_encode(id);
     return write(name, query, {{"Content-MD5", base64(transfer::md5(body))}}, body);
   }
-  Outcome put_block_list(const std::string& name, size_t blocks) {
+  static std::string block_list(const std::vector<std::string>& ids) {
     std::string text = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
-    for (size_t i = 0; i < blocks; ++i)
-      text.append("<Latest>").append(block_id(i)).append("</Latest>");
-    text.append("</BlockList>");
-    return write(name, "comp=blocklist", {}, text);
+    for (const auto& id : ids) text.append("<Latest>").append(id).append("</Latest>");
+    return text.append("</BlockList>");
+  }
+
+  // The list that was found is still there.
+  std::pair<std::string, std::string> list_condition() const {
+    if (list_etag_.empty()) return {"If-None-Match", "*"};
+    return {"If-Match", list_etag_};
+  }
+  Result<Container::Reply, std::string> put_list(std::string_view text) {
+    Container::Lines headers = blob_headers(text);
+    headers.push_back(list_condition());
+    return container_->ask("PUT", std::string(kBackupName), "", headers, text,
+                           [this] { return keep_lease(); });
+  }
+  Result<Container::Reply, std::string> put_long_list(std::string_view text) {
+    const std::string name(kBackupName);
+    std::vector<std::string> ids;
+    for (size_t at = 0; at < text.size(); at += kBlockBytes) {
+      // Nobody else has blocks of these ids, should the lease be lost.
+      ids.push_back(block_id(ids.size(), lease_));
+      auto sent = put_block(name, ids.back(), text.substr(at, kBlockBytes));
+      if (!sent) return Failure{sent.error()};
+    }
+    return container_->ask("PUT", name, "comp=blocklist", {list_condition()}, block_list(ids),
+                           [this] { return keep_lease(); });
   }
 
   Outcome lease(const std::string& action) {

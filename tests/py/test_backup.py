@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import fault_library
 from azure.storage.blob import generate_container_sas
@@ -27,6 +28,18 @@ MIB = 1 << 20
 def kyanite(*words):
     done = subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr
+
+
+def crc32c(data):
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
 
 
 class Fixture(unittest.TestCase):
@@ -406,6 +419,52 @@ class InContainers(Fixture):
         code, text = kyanite("check", self.target)
         self.assertEqual((code, "0 damaged" in text), (0, True), text)
         self.start(self.restored())
+        self.assert_blobs(self.blobs)
+
+    def test_the_sas_is_not_shown_and_comes_from_the_environment(self):
+        self.start()
+        self.put("first", 20 * MIB)
+        process = subprocess.Popen([BINARY, "backup", self.target, "-l", str(self.location), "--rate", "10"], stdout=subprocess.PIPE)
+        self.assertIn(b"Keeping", process.stdout.readline())
+        shown = pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        self.assertEqual(process.wait(60), 0)
+        process.stdout.close()
+        self.assertIn(b"/backups?***", shown)
+        self.assertNotIn(b"sig", shown)
+        place, sas = self.target.split("?")
+        for prefix, words in (("", ("backup", place, "-l", self.location)), ("?", ("check", place)),
+                              ("", ("restore", place, self.scratch / "restored"))):
+            with unittest.mock.patch.dict(os.environ, KYANITE_BACKUP_SAS=prefix + sas):
+                code, text = kyanite(*words)
+            self.assertEqual((code, "sig=" in text), (0, False), text)
+        # That of the URL comes first.
+        with unittest.mock.patch.dict(os.environ, KYANITE_BACKUP_SAS="sig=wrong"):
+            self.assertEqual(kyanite("check", self.target)[0], 0)
+            code, text = kyanite("check", place)
+        self.assertEqual((code, "refuses with 403" in text), (1, True), text)
+        self.stop()
+        self.start(self.scratch / "restored")
+        self.assert_blobs(self.blobs)
+
+    def test_a_list_of_any_length_is_read(self):
+        self.start()
+        self.put("first", 1000)
+        self.back_up()
+        # As many bytes as a quarter of a million files make, in one number.
+        before = self.at_other("GET", "/BACKUP").body
+        text = before[:before.rindex(b"sum ")].replace(b"number 1\n", b"number " + b"0" * (17 * MIB) + b"1\n", 1)
+        text += b"sum %d\n" % crc32c(text)
+        parts = [text[at:at + 8 * MIB] for at in range(0, len(text), 8 * MIB)]
+        for number, part in enumerate(parts):
+            self.assertEqual(self.at_other("PUT", "/BACKUP", {"comp": "block", "blockid": f"AAA{number}"}, {}, part).status, 201)
+        blocks = "".join(f"<Latest>AAA{number}</Latest>" for number in range(len(parts)))
+        listed = f"<BlockList>{blocks}</BlockList>".encode()
+        self.assertEqual(self.at_other("PUT", "/BACKUP", {"comp": "blocklist"}, {}, listed).status, 201)
+        location = self.restored()
+        self.back_up()
+        self.assertLess(len(self.at_other("GET", "/BACKUP").body), MIB)
+        self.stop()
+        self.start(location)
         self.assert_blobs(self.blobs)
 
     def test_damage_is_found(self):
