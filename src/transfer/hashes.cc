@@ -29,6 +29,7 @@ struct Hashes::Work {
   Hashes& hashes;
   std::span<const Buffer> chunks;
   Pending<bool> done;
+  Work* next = nullptr;  // Of the same body. Belongs to Waiting.
 
   // Of the chunk at hand.
   size_t chunk = 0;
@@ -58,9 +59,19 @@ class Hashes::Waiting {
     return *waiting;
   }
 
+  // Whether works of this body are not done.
+  bool has(const Hashes& hashes) {
+    MutexLock lock(mutex_);
+    return hashes.last_ != nullptr;
+  }
   // Whether one more job has to look for works.
   bool add(Work& work) {
     MutexLock lock(mutex_);
+    Work* const before = std::exchange(work.hashes.last_, &work);
+    if (before != nullptr) {
+      before->next = &work;
+      return false;
+    }
     works_.push_back(&work);
     const bool full = works_.size() >= Md5Hash::kMostAtOnce && jobs_ < processors_;
     if (jobs_ >= std::max<size_t>(1, processors_ / 2) && !full) return false;
@@ -74,6 +85,17 @@ class Hashes::Waiting {
       works.push_back(works_.front());
       works_.pop_front();
     }
+  }
+  // The work is done. What follows of the same body takes its place, or comes after all who wait.
+  Work* follow(Work& work, bool goes_on) {
+    MutexLock lock(mutex_);
+    if (work.next == nullptr) {
+      work.hashes.last_ = nullptr;
+    } else if (!goes_on || !works_.empty()) {
+      works_.push_back(work.next);
+      return nullptr;
+    }
+    return work.next;
   }
   // Whether a job is over because nothing waits.
   bool ends() {
@@ -104,7 +126,7 @@ void Hashes::take_all(std::span<const Buffer> chunks) {
 }
 
 // The next bytes of each. A work that is done is gone.
-void Hashes::hash_some(std::vector<Work*>& works) {
+void Hashes::hash_some(std::vector<Work*>& works, bool goes_on) {
   std::vector<Md5Hash::Update> updates;
   updates.reserve(works.size());
   for (Work* work : works)
@@ -114,19 +136,21 @@ void Hashes::hash_some(std::vector<Work*>& works) {
     works[i]->hashes.crc64_ = wire::crc64(works[i]->hashes.crc64_, updates[i].bytes);
     works[i]->advance(updates[i].bytes.size());
   }
-  std::erase_if(works, [](Work* work) {
-    if (!work->left().empty()) return false;
-    work->done.set(true);
-    return true;
-  });
+  for (Work*& work : works) {
+    if (!work->left().empty()) continue;
+    Work& done = *std::exchange(work, Waiting::all().follow(*work, goes_on));
+    done.done.set(true);
+  }
+  std::erase(works, nullptr);
 }
 
 // Who comes meanwhile takes the place of who is done. After a while other jobs have their turn.
 void Hashes::hash_waiting(Workers& workers) {
   std::vector<Work*> works;
   for (size_t step = 0; step == 0 || !works.empty(); ++step) {
-    if (step < kStepsATurn) Waiting::all().take(works);
-    hash_some(works);
+    const bool goes_on = step < kStepsATurn;
+    if (goes_on) Waiting::all().take(works);
+    hash_some(works, goes_on);
   }
   if (Waiting::all().ends()) return;
   // A further turn is never refused.
@@ -151,7 +175,9 @@ Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
 }
 
 Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) {
-  if (chunks.size() == 1 && (!md5_ || chunks.front().size() <= kHashInPlaceBytes)) {
+  const bool one = chunks.size() == 1;
+  if (one &&
+      (!md5_ || (chunks.front().size() <= kHashInPlaceBytes && !Waiting::all().has(*this)))) {
     co_await update(workers, chunks.front().view());
     co_return;
   }

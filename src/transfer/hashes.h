@@ -25,8 +25,10 @@ class Hashes {
 
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
-  // The same for several, one after the other. Several bodies are hashed at once.
+  // The same for several, one after the other. Several bodies are hashed at once. With MD5 it may
+  // be called again before it is done: what follows is hashed without a pause.
   Task<void> update_all(Workers& workers, std::span<const Buffer> chunks);
+  bool with_md5() const { return md5_.has_value(); }
   // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
   // over first.
   Task<bool> update_zeros(Workers& workers, uint64_t count, Deadline deadline);
@@ -38,7 +40,7 @@ class Hashes {
   struct Work;
   class Waiting;
 
-  static void hash_some(std::vector<Work*>& works);
+  static void hash_some(std::vector<Work*>& works, bool goes_on);
   static void hash_waiting(Workers& workers);
   Workers::Turn next_turn();
   void take(std::string_view bytes);
@@ -47,6 +49,7 @@ class Hashes {
   std::optional<Md5Hash> md5_;
   uint64_t crc64_ = 0;
   bool had_turn_ = false;  // Long bodies let short ones pass.
+  Work* last_ = nullptr;   // The last one that is not done. Belongs to Waiting.
 };
 
 // The headers by which a client says what the hashes of a body, or of the source of a copy, are.

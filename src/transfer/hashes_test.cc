@@ -67,5 +67,49 @@ TEST(Hashes, OfBodiesThatWaitTogetherAreThoseOfEach) {
   }
 }
 
+// What follows is told before what came first is hashed, of several bodies and beyond a turn's
+// steps.
+TEST(Hashes, OfABodyThatGoesOnAreThoseOfAllInOrder) {
+  constexpr size_t kBodies = 3;
+  Workers workers(2);
+  std::vector<std::unique_ptr<Hashes>> ahead;
+  std::vector<std::vector<std::vector<Buffer>>> parts(kBodies);
+  for (size_t i = 0; i < kBodies; ++i) {
+    ahead.push_back(std::make_unique<Hashes>(true));
+    for (size_t part = 0; part < 12; ++part) {
+      parts[i].emplace_back();
+      const size_t chunks = part == 11 ? 1 : 1 + (part + i) % 4;
+      for (size_t chunk = 0; chunk < chunks; ++chunk) {
+        const size_t size = part == 11 ? 100 : 250'000 + 77 * chunk;
+        const char letter = static_cast<char>('a' + (i * 7 + part * 3 + chunk) % 26);
+        parts[i].back().push_back(Buffer::copy_of(std::string(size, letter)));
+      }
+    }
+  }
+  const auto all = [&]() -> Task<bool> {
+    const auto update = [](Workers& by, Hashes& hashes, std::vector<Buffer>& of) -> Task<bool> {
+      co_await hashes.update_all(by, of);
+      co_return true;
+    };
+    std::vector<std::unique_ptr<Started<bool>>> updates;
+    for (size_t part = 0; part < 12; ++part) {
+      for (size_t i = 0; i < kBodies; ++i) {
+        updates.push_back(
+            std::make_unique<Started<bool>>(update(workers, *ahead[i], parts[i][part])));
+      }
+    }
+    for (auto& each : updates) co_await each->join();
+    co_return true;
+  };
+  ASSERT_TRUE(RunLoop::run(all()));
+  for (size_t i = 0; i < kBodies; ++i) {
+    Hashes alone(true);
+    for (const auto& part : parts[i])
+      for (const Buffer& chunk : part) RunLoop::run(alone.update(workers, chunk.view()));
+    EXPECT_EQ(ahead[i]->crc64(), alone.crc64()) << i;
+    EXPECT_EQ(ahead[i]->md5(), alone.md5()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::transfer

@@ -1,7 +1,9 @@
 #include "transfer/upload.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,8 +50,8 @@ wire::Error framing_error(const wire::StructuredParser& parser, wire::Structured
   CHECK(false);
 }
 
-// So much of one upload is received, hashed and written at a time, each while the others go on:
-// what passes from thread to thread should be worth it.
+// So much of one upload is received, hashed and written at a time, each while the others go on, and
+// as much waits to be hashed: what passes from thread to thread should be worth it.
 constexpr size_t kChunksTogether = 4;
 using Chunks = std::vector<Buffer>;
 
@@ -58,8 +60,8 @@ struct Upload {
   Upload(service::Call& request, bool with_md5, content::CipherPtr cipher)
       : call(request), hashes(with_md5), writer(request.store(), std::move(cipher)) {}
 
-  // Unpacks and hashes the next bytes, and begins to store them once those before are stored.
-  Task<wire::Result<void>> take(Chunks chunks) {
+  // Unpacks and hashes the next bytes.
+  Task<wire::Result<Chunks>> hash(Chunks chunks) {
     for (auto& chunk : chunks) {
       if (framing) {
         auto content = co_await call.context.workers.run(
@@ -71,6 +73,11 @@ struct Upload {
       if (uploaded.length > most) co_return wire::Error(Code::kRequestBodyTooLarge);
     }
     co_await hashes.update_all(call.context.workers, chunks);
+    co_return std::move(chunks);
+  }
+
+  // Begins to store what is hashed, once what came before is stored.
+  Task<wire::Result<void>> store(Chunks chunks) {
     if (storing) {
       if (auto stored = co_await settle(); !stored) co_return stored;
     }
@@ -82,6 +89,10 @@ struct Upload {
     if (!stored) co_return service::storage_error(stored.error());
     co_return wire::Result<void>();
   }
+
+  // How often so much may be hashed at a time. Of two the second is hashed without a pause; a
+  // structured message is unpacked in order, and what has no MD5 is soon hashed.
+  size_t most_hashing() const { return framing || !hashes.with_md5() ? 1 : 2; }
 
   // Waits until what was hashed is written. To be done before the end, whatever came of it.
   Task<wire::Result<void>> settle() {
@@ -121,6 +132,23 @@ class Receiver {
   explicit Receiver(Upload& upload) : upload_(upload), body_(*upload.call.request.body) {}
 
   Task<wire::Result<void>> run() {
+    auto received = co_await receive();
+    // After a failure: what is hashed must be there until it is.
+    while (!hashing_.empty()) {
+      std::ignore = co_await hashing_.front().hashed.join();
+      hashing_.pop_front();
+    }
+    co_return received;
+  }
+
+ private:
+  // Chunks that are being hashed.
+  struct Hashing {
+    size_t chunks;
+    Started<wire::Result<Chunks>> hashed;
+  };
+
+  Task<wire::Result<void>> receive() {
     const uint64_t one = next_bytes();
     if (!hold_memory(memory_, upload_.call, one))
       co_return busy_error("Too many uploads are being received at the moment.");
@@ -138,38 +166,42 @@ class Receiver {
       }
       received_ += chunk->size();
       chunks_.push_back(std::move(*chunk));
-      if (taking_ && (taking_->is_done() || chunks_.size() == kChunksTogether)) {
-        if (auto taken = co_await join(); !taken) co_return taken;
+      const bool enough = chunks_.size() == kChunksTogether;
+      while (!hashing_.empty() && (hashing_.front().hashed.is_done() ||
+                                   (enough && hashing_.size() == upload_.most_hashing()))) {
+        if (auto stored = co_await store_next(); !stored) co_return stored;
       }
-      if (!taking_) begin();
+      if (enough || hashing_.empty()) hash();
     }
   }
 
- private:
   uint64_t next_bytes() const {
     const auto length = body_.length();
     return length ? std::min<uint64_t>(*length - received_, kChunkBytes) : kChunkBytes;
   }
   // At most so many bytes are in memory.
   uint64_t bytes_behind() const {
-    const size_t chunks =
-        chunks_.size() + (taking_ ? taken_together_ : 0) + (upload_.storing ? kChunksTogether : 0);
+    size_t chunks = chunks_.size() + (upload_.storing ? kChunksTogether : 0);
+    for (const Hashing& each : hashing_) chunks += each.chunks;
     return std::min<uint64_t>(chunks * kChunkBytes, received_);
   }
-  void begin() {
-    taken_together_ = chunks_.size();
-    taking_.emplace(upload_.take(std::exchange(chunks_, {})));
+  void hash() {
+    const size_t count = chunks_.size();
+    hashing_.push_back(
+        {count, Started<wire::Result<Chunks>>(upload_.hash(std::exchange(chunks_, {})))});
   }
-  Task<wire::Result<void>> join() {
-    auto taken = co_await taking_->join();
-    taking_.reset();
-    co_return taken;
+  Task<wire::Result<void>> store_next() {
+    auto hashed = co_await hashing_.front().hashed.join();
+    hashing_.pop_front();
+    if (!hashed) co_return hashed.error();
+    co_return co_await upload_.store(std::move(*hashed));
   }
   // Until nothing that was received is in memory.
   Task<wire::Result<void>> take_all() {
-    while (taking_ || !chunks_.empty()) {
-      if (!taking_) begin();
-      if (auto taken = co_await join(); !taken) co_return taken;
+    if (!chunks_.empty() && hashing_.size() < upload_.most_hashing()) hash();
+    while (!hashing_.empty() || !chunks_.empty()) {
+      if (hashing_.empty()) hash();
+      if (auto stored = co_await store_next(); !stored) co_return stored;
     }
     if (!upload_.storing) co_return wire::Result<void>();
     co_return co_await upload_.settle();
@@ -179,9 +211,8 @@ class Receiver {
   http::BodyReader& body_;
   Budget::Part memory_;
   uint64_t received_ = 0;
-  Chunks chunks_;  // Received and not taken yet.
-  std::optional<Started<wire::Result<void>>> taking_;
-  size_t taken_together_ = 0;
+  Chunks chunks_;  // Received and not hashed yet.
+  std::deque<Hashing> hashing_;
 };
 
 }  // namespace
