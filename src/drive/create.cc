@@ -1,6 +1,7 @@
 // CREATE: opens a file or directory, which may be made or emptied by that.
 #include "smb/create.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.h"
@@ -16,6 +17,7 @@
 #include "drive/store_status.h"
 #include "smb/times.h"
 #include "tree/access_check.h"
+#include "tree/file_io.h"
 #include "tree/handle_info.h"
 #include "tree/open.h"
 
@@ -349,7 +351,7 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
     open->sequences.enable();
   open->action = action_of(opened->action);
   if (contexts.allocation_size && opened->action != tree::OpenAction::kOpened)
-    open->allocation = *contexts.allocation_size;
+    open->allocation = std::min(*contexts.allocation_size, tree::kMaxFileBytes);
   open->id.persistent_id = open->file.handle;
   // The client may have logged off meanwhile.
   if (exchange.cancelled() || !exchange.session->add_open(open)) {

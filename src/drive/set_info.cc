@@ -133,6 +133,7 @@ Outcome set_allocation(Exchange& exchange, Open& open, std::string_view input) {
   if (!info) co_return info.error();
   if (!open.has(access::kWriteData)) co_return Status::kAccessDenied;
   if (open.file.directory || info->value > INT64_MAX) co_return Status::kInvalidParameter;
+  if (info->value > tree::kMaxFileBytes) co_return Status::kDiskFull;
   if (auto flushed = co_await end_caching(open); !flushed) co_return told(flushed);
   auto state = co_await tree::state_of(exchange.occasion, open.file);
   if (!state) co_return drive::status_of(state.error());

@@ -211,6 +211,10 @@ TEST_F(Opens, RenamesAreRefusedAsWindowsDoes) {
   EXPECT_EQ(files_.rename(file, "nowhere/file"), "no parent");
   Opened other = files_.open("other");
   EXPECT_EQ(files_.rename(file, "other", true), refusal(Refusal::kAccessDenied));
+  ASSERT_EQ(files_.mark(other), "ok");  // A file that waits to be deleted is open as well.
+  EXPECT_EQ(files_.rename(file, "other", true), refusal(Refusal::kAccessDenied));
+  EXPECT_EQ(files_.rename(file, "other"), "exists");
+  ASSERT_EQ(files_.mark(other, false), "ok");
   EXPECT_EQ(files_.close(other), "ok");
   EXPECT_EQ(files_.rename(file, "other", true), "ok");
   EXPECT_EQ(files_.close(file), "ok");

@@ -92,7 +92,9 @@ Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends
   if (ends.destination && !ends.same_place()) {
     const auto key = tree.key(ends.destination->entry->id);
     auto gone = table.admit(key, FileOperation::kDeleteFile, awaited != key);
-    if (!gone && gone.error() == Error(Refusal::kSharingViolation))
+    // Whatever is open is not replaced, and what waits to be deleted is open.
+    if (!gone && (gone.error() == Error(Refusal::kSharingViolation) ||
+                  gone.error() == Error(Refusal::kDeletePending)))
       co_return NotAdmitted{key, Refusal::kAccessDenied};
     if (!gone) co_return NotAdmitted{key, gone.error()};
     admissions.destination = std::move(*gone);
