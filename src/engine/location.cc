@@ -1,5 +1,7 @@
 #include "engine/location.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -17,7 +19,8 @@ constexpr uint64_t kFormat = kIdentityFormat;
 
 std::string unusable(const std::string& path, const os::Error& error) {
   return "Cannot use the directory " + path + " (" + error.what +
-         "): make it writable for this user or choose another location.";
+         "): make it writable for this user (number " + std::to_string(geteuid()) +
+         ") or choose another location.";
 }
 
 bool is_azurites(const std::string& name) {
