@@ -1,7 +1,7 @@
 """Writes an OCI image from nothing but files, so that it needs no registry and no container tools: one tar with an OCI layout,
 and beside it the manifest by which `docker load` and `podman load` find what is in it.
 
-It holds the program, the parts of Debian's libc6 it needs, root certificates for copies from https, and busybox and netcat, for
+It holds the program, the parts of Debian's libc6 it needs, root certificates for copies from https, and dash, busybox and netcat, for
 those who ask Azurite's image for a shell, nc or wget. All files have one time, so the same files give the same bytes.
 """
 
@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tarfile
 import time
@@ -18,10 +19,11 @@ import time
 USER = 10001  # Not root, and nobody's on the machine.
 LOADERS = {"amd64": ("x86_64-linux-gnu", "lib64/ld-linux-x86-64.so.2", "ld-linux-x86-64.so.2"),
            "arm64": ("aarch64-linux-gnu", "lib/ld-linux-aarch64.so.1", "ld-linux-aarch64.so.1")}
-PACKAGES = ["libc6", "busybox-static", "netcat-traditional", "ca-certificates"]
+PACKAGES = ["libc6", "dash", "busybox-static", "netcat-traditional", "ca-certificates"]
 LIBRARIES = ["libc.so.6", "libm.so.6"]
 NAMES = ["azurite", "azurite-blob", "azurite-queue", "azurite-table"]
-APPLETS = ["sh", "cat", "echo", "ls", "wget", "sleep", "test", "env", "id", "ps", "kill", "true", "false"]
+APPLETS = ["cat", "echo", "ls", "wget", "sleep", "test", "env", "id", "ps", "kill", "true", "false"]
+FOLDERS = ["data", "workspace"]  # Where volumes are put: a new one is its user's, as this folder is. The second one is of Azurite's README.
 PORTS = [10000, 10001, 10002, 10003, 10445, 10010]
 ENVIRONMENT = ["PATH=/usr/local/bin:/usr/bin:/bin", "KYANITE_LOCATION=/data", "KYANITE_INSECURE_OFF_LOOPBACK=true"]
 ENVIRONMENT += [f"KYANITE_{service}_HOST=0.0.0.0" for service in ("BLOB", "QUEUE", "TABLE", "FILE", "SMB", "ADMIN")]
@@ -31,12 +33,14 @@ SECOND = 1_000_000_000
 def unpacked(architecture, cache):
     """The files of Debian packages by their names, fetched once."""
     folder = cache / architecture
-    if not (folder / "complete").exists():
+    complete, wanted = folder / "complete", " ".join(PACKAGES)
+    if not complete.exists() or complete.read_text() != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([pathlib.Path(__file__).parent / "fetch", architecture, folder, *PACKAGES], check=True)
         for name in PACKAGES:
             [archive] = folder.glob(f"{name}_*.deb")
             subprocess.run(["dpkg-deb", "-x", archive, folder / name], check=True)
-        (folder / "complete").touch()
+        complete.write_text(wanted)
     return {name: folder / name for name in PACKAGES}
 
 
@@ -84,7 +88,8 @@ def files(program, architecture, cache):
     layer.add("bin/busybox", (debian["busybox-static"] / "bin" / "busybox").read_bytes(), 0o755)
     for name in APPLETS:
         layer.add(f"bin/{name}", link="busybox")
-    # That of busybox in Debian has no -z, which is how people ask whether a port is open.
+    # The netcat of busybox has no -z, which is how people ask whether a port is open, and the shell of busybox knows no other netcat.
+    layer.add("bin/sh", (debian["dash"] / "bin" / "dash").read_bytes(), 0o755)
     layer.add("bin/nc", (debian["netcat-traditional"] / "bin" / "nc.traditional").read_bytes(), 0o755)
     layer.add("etc/ssl/certs/ca-certificates.crt", certificates(debian["ca-certificates"]))
     layer.add("usr/lib/ssl/cert.pem", link="/etc/ssl/certs/ca-certificates.crt")
@@ -93,7 +98,8 @@ def files(program, architecture, cache):
     layer.add("etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files dns\n")
     for name, folder in debian.items():
         layer.add(f"usr/share/doc/{name}/copyright", (folder / "usr" / "share" / "doc" / name / "copyright").read_bytes())
-    layer.add("data", folder=True, mode=0o700, owner=USER)
+    for folder in FOLDERS:
+        layer.add(folder, folder=True, mode=0o700, owner=USER)
     layer.add("tmp", folder=True, mode=0o1777)
     return layer
 

@@ -137,6 +137,17 @@ def make_image(build):
 
 
 KINDS = {"tar": make_tar, "deb": make_deb, "npm": make_npm, "image": make_image}
+# What each makes, by architecture.
+NAMES = {"tar": ("kyanite-*-linux-{}.tar.gz", "kyanite-*-linux-{}-symbols.tar.gz"), "npm": ("kyanite-*.tgz",),
+         "deb": ("kyanite_*_{}.deb", "kyanite-dbgsym_*_{}.deb"), "image": ("kyanite-*-{}.image.tar",)}
+
+
+def remove_former(kind, architecture, out, before):
+    """Packages of former versions go, so that the lines of README.md find one file each."""
+    for pattern in NAMES[kind]:
+        for path in out.glob(pattern.format(architecture)):
+            if before.get(path) == path.stat().st_mtime_ns:
+                path.unlink()
 
 
 def main():
@@ -153,6 +164,7 @@ def main():
     for kind, make in KINDS.items():
         if arguments.only in (None, kind):
             make(build)
+            remove_former(kind, arguments.architecture, arguments.out, before)
     for made in sorted(arguments.out.iterdir()):
         if made.is_file() and before.get(made) != made.stat().st_mtime_ns:
             print(f"{made.stat().st_size / 1e6:6.1f} MB  {made}")

@@ -6,6 +6,7 @@ default (the variables, for /etc/default/kyanite) into the folder.
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,19 @@ PATHS = {"FILE": "file", "DIR": "directory"}  # What the values of flags are, fo
 
 def flags_of(table):
     return [flag for section in table["sections"] for flag in section["flags"]]
+
+
+def commands_of(program):
+    """What the first word may be instead of a flag, with the text that the program has for it."""
+    def shown(*words):
+        return subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True).stdout
+    names = re.search(r"kyanite (\w+(?:\|\w+)+) ", shown())[1].split("|")
+    return {name: shown(name) for name in names}
+
+
+def command_flags(text):
+    """The flags that the text of a command names."""
+    return sorted(set(re.findall(r"(?<![\w-])--?[a-z]\w*", text)))
 
 
 def spellings(flag):
@@ -30,7 +44,7 @@ def roff(text):
 def manual(table):
     lines = [f'.TH KYANITE 1 "" "kyanite {table["version"]}" "User Commands"', ".nh", ".SH NAME",
              "kyanite, azurite \\- server for the Azure Storage protocols", ".SH SYNOPSIS", ".B kyanite", ".RI [ FLAGS ]", ".br",
-             ".B azurite", ".RI [ FLAGS ]", ".SH DESCRIPTION",
+             ".B azurite", ".RI [ FLAGS ]", ".br", ".B kyanite", "|".join(table["commands"]), "[...]", ".SH DESCRIPTION",
              "Serves Blob, Queue, Table and File over REST, Data Lake, and File over SMB, from one directory.",
              "Called as azurite it serves what Azurite serves, and prints what Azurite prints;",
              "azurite\\-blob, azurite\\-queue and azurite\\-table serve one of the three.",
@@ -46,10 +60,13 @@ def manual(table):
             lines += [".TP", ", ".join(f"\\fB{roff(spelling)}\\fR" for spelling in spellings(flag)) + value, roff(flag["text"])]
             if "variable" in flag:
                 lines += [f"({roff(flag['variable'])})"]
+    lines += [".SH COMMANDS", "What the first word may ask for instead of serving."]
+    for name, text in table["commands"].items():
+        lines += [f".SS {name}", ".nf", *(roff(line) for line in text.rstrip().splitlines()), ".fi"]
     lines += [".SH ENVIRONMENT",
               "Each flag has the variable that is named with it; those without a value take true or false.",
               "The command line has the last word.", ".TP", ".BR KYANITE_ACCOUNTS \", \" AZURITE_ACCOUNTS",
-              "name:key[:key2];name2:key...", ".SH FILES", ".TP", ".I /etc/kyanite/kyanite.json",
+              "name:key[:key2];name2:key...", ".TP", ".B KYANITE_BACKUP_SAS", "For backups in a container: the signature of its URL.", ".SH FILES", ".TP", ".I /etc/kyanite/kyanite.json",
               "Accounts, their settings and token issuers, for the service. Read again when it changes.", ".TP",
               ".I /etc/kyanite/accounts", "Accounts as in KYANITE_ACCOUNTS, one a line, for the service.", ".TP",
               ".I /etc/default/kyanite", "Variables of the service.", ".TP", ".I /var/lib/kyanite", "Data of the service.",
@@ -64,8 +81,17 @@ def bash(table):
                               for spelling in spellings(flag)) for kind in ("file", "directory")}
     others = "|".join(spelling for flag in flags_of(table) if "value" in flag and flag["value"] not in PATHS
                       for spelling in spellings(flag))
+    commands = "\n".join(f'    {name}) mapfile -t COMPREPLY < <(compgen -f -W "{" ".join(command_flags(text))}" -- "$word") && return ;;'
+                         for name, text in table["commands"].items())
     return f"""_kyanite() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
+  if [[ $COMP_CWORD -eq 1 && ${{COMP_WORDS[0]##*/}} == kyanite && $word != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "{" ".join(table["commands"])}" -- "$word")
+    return
+  fi
+  [[ $COMP_CWORD -eq 1 ]] || case ${{COMP_WORDS[1]}} in
+{commands}
+  esac
   case $before in
     {by_kind["file"]}) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     {by_kind["directory"]}) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
@@ -89,7 +115,8 @@ def zsh(table):
             return f"  '({letters[0]} {letters[1]})'{{{letters[0]},{letters[1]}}}'[{text}]{value}'"
         return f"  '{letters[0]}[{text}]{value}'"
 
-    return f"#compdef {' '.join(NAMES)}\n_arguments \\\n" + " \\\n".join(spec(flag) for flag in flags_of(table)) + "\n"
+    specs = [spec(flag) for flag in flags_of(table)] + [f"  '1:command:({' '.join(table['commands'])})'", "  '*:file:_files'"]
+    return f"#compdef {' '.join(NAMES)}\n_arguments \\\n" + " \\\n".join(specs) + "\n"
 
 
 def fish(table):
@@ -101,6 +128,7 @@ def fish(table):
             value = "" if "value" not in flag else (" -r -F" if kind else " -x")
             text = flag["text"].replace("'", "\\'")
             lines.append(f"complete -c {name}{letter} -l {flag['name']}{value} -d '{text}'")
+    lines.append(f"complete -c kyanite -n __fish_use_subcommand -a '{' '.join(table['commands'])}'")
     return "\n".join(lines) + "\n"
 
 
@@ -121,6 +149,7 @@ def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     table = json.loads(subprocess.run([program, "--describeFlags"], check=True, capture_output=True).stdout)
+    table["commands"] = commands_of(program)
     for name, make in PAGES.items():
         (folder / name).write_text(make(table))
 

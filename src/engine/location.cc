@@ -1,5 +1,7 @@
 #include "engine/location.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -17,7 +19,24 @@ constexpr uint64_t kFormat = kIdentityFormat;
 
 std::string unusable(const std::string& path, const os::Error& error) {
   return "Cannot use the directory " + path + " (" + error.what +
-         "): make it writable for this user or choose another location.";
+         "): make it writable for this user (number " + std::to_string(geteuid()) +
+         ") or choose another location.";
+}
+
+bool is_azurites(const std::string& name) {
+  return name.starts_with("__azurite_db_") && name.ends_with("__.json");
+}
+
+// What a directory of ours has, whole or not.
+bool is_ours(const std::string& name) {
+  constexpr std::string_view kOurs[] = {kMarkerName, "IDENTITY", "extents",
+                                        "records",   kRestoring, kImporting};
+  return std::find(std::begin(kOurs), std::end(kOurs), name) != std::end(kOurs);
+}
+
+// A first start may have been cut short after making these.
+bool is_of_a_start(const std::string& name) {
+  return name == "lock" || name == "FORMAT.new" || name == "lost+found";
 }
 
 // Whether the marker is there; an error when the directory is somebody else's.
@@ -28,8 +47,7 @@ Result<bool, std::string> is_marked(const std::string& path) {
   bool marked = false;
   for (const auto& name : *names) {
     if (name == kMarkerName) marked = true;
-    // A first start may have been cut short after making these.
-    foreign |= name != "lock" && name != "FORMAT.new" && name != "lost+found";
+    foreign |= !is_of_a_start(name);
   }
   if (!foreign && !marked) return false;
   if (std::find(names->begin(), names->end(), kRestoring) != names->end()) {
@@ -41,9 +59,7 @@ Result<bool, std::string> is_marked(const std::string& path) {
                    " was not brought over to its end: run kyanite import again."};
   }
   if (marked) return true;
-  if (std::any_of(names->begin(), names->end(), [](const std::string& name) {
-        return name.starts_with("__azurite_db_") && name.ends_with("__.json");
-      })) {
+  if (std::any_of(names->begin(), names->end(), is_azurites)) {
     return Failure{"The directory " + path +
                    " is a data directory of Azurite's: bring it over with kyanite import azurite " +
                    path + " --location NEW_DIRECTORY, and start with that."};
@@ -84,6 +100,16 @@ Result<void, std::string> raise_format(Location& location) {
   if (!written) return Failure{unusable(location.path, written.error())};
   location.format = kFormat;
   return {};
+}
+
+bool is_shared(const std::string& path) {
+  const auto names = os::list_directory(path);
+  if (!names) return false;
+  const auto any = [&](bool (*is)(const std::string&)) {
+    return std::any_of(names->begin(), names->end(), is);
+  };
+  return !any(is_ours) && !any(is_azurites) &&
+         !std::all_of(names->begin(), names->end(), is_of_a_start);
 }
 
 uint64_t newest_format() { return kFormat; }

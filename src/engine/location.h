@@ -32,6 +32,8 @@ Result<Location, std::string> open_location(const std::string& path);
 // The same for looking at a directory, in which nothing is changed or made: an error where there is
 // none. Without a lock when another process uses it.
 Result<Location, std::string> visit_location(const std::string& path);
+// Whether the directory has things in it that are neither ours nor Azurite's data.
+bool is_shared(const std::string& path);
 // The newest format that this version knows.
 uint64_t newest_format();
 // The directory is of the newest format now.

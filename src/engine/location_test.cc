@@ -59,6 +59,29 @@ TEST(Location, AFreshMountAndAFirstStartCutShortAreFine) {
   EXPECT_TRUE(Engine::open(directory.options()).ok());
 }
 
+TEST(Location, IsSharedWhenOthersHaveThingsThere) {
+  struct Case {
+    std::vector<std::string> files;
+    bool shared;
+  };
+  const Case cases[] = {
+      {{}, false},
+      {{"lock", "FORMAT.new"}, false},
+      {{".gitignore"}, true},
+      {{"debug.log", "lock"}, true},
+      {{"debug.log", "FORMAT"}, false},
+      {{"debug.log", "records"}, false},
+      {{"debug.log", "RESTORING"}, false},
+      {{"debug.log", "__azurite_db_table__.json"}, false},
+  };
+  for (const auto& each : cases) {
+    TestLocation directory;
+    for (const auto& file : each.files) write_file(directory.path() + "/" + file, "");
+    EXPECT_EQ(is_shared(directory.path()), each.shared) << each.files.size();
+  }
+  EXPECT_FALSE(is_shared("/nonexistent"));
+}
+
 TEST(Location, OneProcessAtATime) {
   TestLocation directory;
   auto first = directory.open();

@@ -21,12 +21,19 @@ headers::StoredLease lease_of(const Document& document) {
   headers::StoredLease lease;
   const auto properties = document.object("properties");
   const std::string state = properties.text("leaseState");
-  if (state != "leased" && state != "breaking") return lease;
+  constexpr std::string_view kKept[] = {"leased", "breaking", "broken", "expired"};
+  if (std::find(std::begin(kKept), std::end(kKept), state) == std::end(kKept)) return lease;
+  // Of what is over it does not keep when that was.
+  const Time before = properties.date("lastModified");
+  const auto date_or_before = [&](std::string_view name) {
+    return document.has(name) ? document.date(name) : before;
+  };
   lease.id = ascii_lower(document.text("leaseId"));
   lease.duration_s = static_cast<int32_t>(document.number("leaseDurationSeconds").value_or(-1));
   if (properties.text("leaseDuration") == "infinite") lease.duration_s = -1;
   lease.expires = document.date("leaseExpireTime");
-  if (state == "breaking") lease.break_ends = document.date("leaseBreakTime");
+  if (state == "expired") lease.expires = date_or_before("leaseExpireTime");
+  if (state.starts_with("br")) lease.break_ends = date_or_before("leaseBreakTime");
   return lease;
 }
 

@@ -171,4 +171,13 @@ Result<void> write_secret(const std::string& directory, const std::string& name,
   return replace_file(File(descriptor, fresh), directory, path, text);
 }
 
+Result<void> give_to_owner_of(const std::string& directory, const std::string& name) {
+  if (geteuid() != 0) return {};
+  struct stat owner = {};
+  if (stat(directory.c_str(), &owner) != 0) return failed("stat", directory, errno);
+  const std::string path = directory + "/" + name;
+  if (lchown(path.c_str(), owner.st_uid, owner.st_gid) != 0) return failed("chown", path, errno);
+  return {};
+}
+
 }  // namespace kyanite::os

@@ -37,4 +37,7 @@ Result<void> write_text(const std::string& directory, const std::string& name,
 Result<void> write_secret(const std::string& directory, const std::string& name,
                           std::string_view text);
 
+// Root's file in another user's directory becomes that user's; others leave it as it is.
+Result<void> give_to_owner_of(const std::string& directory, const std::string& name);
+
 }  // namespace kyanite::os

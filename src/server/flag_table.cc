@@ -63,7 +63,8 @@ Outcome set_password(Options& options, std::string_view value) {
   return {};
 }
 
-Outcome set_oauth(Options& options, std::string_view value) {
+Outcome set_oauth(Options& options, std::string_view text) {
+  const std::string value = ascii_lower(text);  // As Azurite reads it.
   if (value != "basic" && value != "local") return std::string("knows only 'basic' and 'local'");
   options.oauth = true;
   options.local_tokens = value == "local";

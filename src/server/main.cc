@@ -2,14 +2,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/log.h"
+#include "os/directory.h"
 #include "server/announcement.h"
 #include "server/commands.h"
 #include "server/flags.h"
 #include "server/health_check.h"
 #include "server/hosted.h"
 #include "server/instance.h"
+#include "server/open_store.h"
 #include "server/root_certificates.h"
 #include "server/settings.h"
 #include "server/start_text.h"
@@ -23,6 +26,8 @@ namespace {
 bool set_up_log(const Options& options) {
   if (!options.debug_file.empty()) {
     set_log_level(LogLevel::kDebug);
+    const std::string folder = std::filesystem::path(options.debug_file).parent_path();
+    if (!folder.empty() && !os::make_directories(folder)) return false;
     return log_to_file(options.debug_file);
   }
   if (options.silent) set_log_level(LogLevel::kWarning);
@@ -48,21 +53,26 @@ int run(const Settings& settings) {
   return EXIT_SUCCESS;
 }
 
+int show_help(const std::vector<std::string>&) {
+  print(help_text());
+  return EXIT_SUCCESS;
+}
+
+int show_version(const std::vector<std::string>&) {
+  print("kyanite " + std::string(kVersion) + "\n");
+  return EXIT_SUCCESS;
+}
+
 // What is wanted instead of serving; nothing when the server is to serve.
 std::optional<int> answer(const Options& options) {
   if (options.health_check) {
     const auto health = check_health(options);
     return health ? EXIT_SUCCESS : fail(health.error());
   }
-  if (options.help) {
-    print(help_text());
-  } else if (options.version) {
-    print("kyanite " + std::string(kVersion) + "\n");
-  } else if (options.describe_flags) {
-    print(describe_flags());
-  } else {
-    return std::nullopt;
-  }
+  if (options.help) return show_help({});
+  if (options.version) return show_version({});
+  if (!options.describe_flags) return std::nullopt;
+  print(describe_flags());
   return EXIT_SUCCESS;
 }
 
@@ -81,6 +91,8 @@ int serve(const std::vector<std::string>& arguments, Personality personality) {
     for (const std::string& each : *strings) print(each + "\n");
     return EXIT_SUCCESS;
   }
+  // A log in the location would make a new one look like somebody else's directory.
+  if (auto settled = settle_location(settings->options); !settled) return fail(settled.error());
   if (!set_up_log(settings->options)) return fail("cannot write " + settings->options.debug_file);
 
   find_root_certificates();
@@ -102,6 +114,7 @@ struct Subcommand {
 constexpr Subcommand kSubcommands[] = {
     {"serve", serve_as_kyanite},  {"check", check_command},     {"backup", backup_command},
     {"restore", restore_command}, {"migrate", migrate_command}, {"import", import_command},
+    {"help", show_help},          {"version", show_version},
 };
 
 // The first word may also be one of the names by which the program can be called, as the command of

@@ -78,6 +78,27 @@ const Flag* find_flag(std::string_view spelled) {
   return nullptr;
 }
 
+// "-sL" is "-s -L" when these are flags.
+std::vector<std::string> spread(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all;
+  for (const std::string& argument : arguments) {
+    const std::string letters = argument.substr(std::min<size_t>(argument.size(), 1));
+    const bool cluster = argument.starts_with('-') && letters.size() > 1 &&
+                         std::all_of(letters.begin(), letters.end(), [](char letter) {
+                           return find_flag(std::string{'-', letter}) != nullptr;
+                         });
+    if (!cluster) all.push_back(argument);
+    for (size_t i = 0; cluster && i < letters.size(); ++i)
+      all.push_back(std::string{'-', letters[i]});
+  }
+  return all;
+}
+
+// What Azurite passes over: words that are no flags, and values of flags that take none.
+void pass_over(Options& options, const std::string& word) {
+  options.doubtful.push_back("'" + word + "' on the command line is passed over, as by Azurite");
+}
+
 // What only shows once all flags are known. `said` are those of the command line, which has the
 // last word against the environment.
 Outcome check_together(Options& options, const std::set<std::string_view>& said) {
@@ -110,11 +131,15 @@ Outcome check_together(Options& options, const std::set<std::string_view>& said)
   return {};
 }
 
-Outcome apply_arguments(Options& options, const std::vector<std::string>& arguments,
+Outcome apply_arguments(Options& options, const std::vector<std::string>& given,
                         std::set<std::string_view>& said) {
+  const std::vector<std::string> arguments = spread(given);
+  const bool lenient = options.personality != Personality::kKyanite;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].starts_with("-")) {
-      return "'" + arguments[i] + "' is not a flag (--help lists all)";
+      if (!lenient) return "'" + arguments[i] + "' is not a flag (--help lists all)";
+      pass_over(options, arguments[i]);
+      continue;
     }
     auto [spelled, value] = split(arguments[i]);
     const Flag* flag = find_flag(spelled);
@@ -126,7 +151,10 @@ Outcome apply_arguments(Options& options, const std::vector<std::string>& argume
       }
       value = arguments[++i];
     }
-    if (!flag->takes_value() && value) return spelled + " takes no value";
+    if (!flag->takes_value() && value) {
+      if (!lenient) return spelled + " takes no value";
+      pass_over(options, *value);
+    }
     if (auto applied = flag->apply(options, value.value_or("")); !applied) {
       return spelled + " " + applied.error();
     }

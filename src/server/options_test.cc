@@ -77,6 +77,7 @@ TEST(Options, EveryFlagHasItsEffect) {
       {{"--cert", "c.pfx", "--pwd=-x"}, [](auto& o) { return o.cert_password == "-x"; }},
       {{"--cert", "c.pfx", "--pwd", ""}, [](auto& o) { return o.cert_password.empty(); }},
       {{"--oauth", "basic", "--cert", "c"}, [](auto& o) { return o.oauth; }},
+      {{"--oauth", "BASIC", "--cert", "c"}, [](auto& o) { return o.oauth && !o.local_tokens; }},
       {{"--https", "--httpsHost", "a", "--httpsHost=b"},
        [](auto& o) { return o.https && o.https_hosts.size() == 2; }},
       {{"--oauth", "basic", "--https"}, [](auto& o) { return o.oauth && !o.local_tokens; }},
@@ -88,6 +89,8 @@ TEST(Options, EveryFlagHasItsEffect) {
       {{"--disableProductStyleUrl"}, [](auto& o) { return !o.product_style_url; }},
       {{"--copyFromPrivateAddresses"}, [](auto& o) { return o.copy_from_private; }},
       {{"-s"}, [](auto& o) { return o.silent; }},
+      {{"-sL"}, [](auto& o) { return o.silent && o.without_effect.size() == 1; }},
+      {{"-sl", "x"}, [](auto& o) { return o.silent && o.location == "x"; }},
       {{"--silent"}, [](auto& o) { return o.silent; }},
       {{"-d", "log"}, [](auto& o) { return o.debug_file == "log"; }},
       {{"--threads", "3"}, [](auto& o) { return o.threads == 3; }},
@@ -114,6 +117,8 @@ TEST(Options, MistakesAreExplained) {
       {{"--inMemory"}, "unknown flag --inMemory"},
       {{"--xyz"}, "unknown flag --xyz (--help"},
       {{"-x"}, "unknown flag -x"},
+      {{"-sx"}, "unknown flag -sx"},
+      {{"-ls"}, "-l wants a value"},
       {{"--"}, "unknown flag --"},
       {{"-"}, "unknown flag -"},
       {{"start"}, "'start' is not a flag"},
@@ -149,6 +154,28 @@ TEST(Options, MistakesAreExplained) {
     ASSERT_FALSE(options) << c.arguments[0];
     EXPECT_NE(options.error().find(c.part_of_message), std::string::npos) << options.error();
   }
+}
+
+TEST(Options, WhatAzuritePassesOverIsPassedOverByItsNames) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::vector<std::string_view> passed_over;
+  };
+  const Case cases[] = {
+      {{"start", "--silent"}, {"'start'"}},
+      {{"--silent", "true", "--location", "x"}, {"'true'"}},
+      {{"--silent=false"}, {"'false'"}},
+      {{"--silent"}, {}},
+  };
+  for (const Case& c : cases) {
+    const auto options = parse_options(c.arguments, {}, Personality::kAzurite);
+    ASSERT_TRUE(options) << c.arguments[0];
+    EXPECT_TRUE(options->silent) << c.arguments[0];
+    ASSERT_EQ(options->doubtful.size(), c.passed_over.size()) << c.arguments[0];
+    for (size_t i = 0; i < c.passed_over.size(); ++i)
+      EXPECT_TRUE(options->doubtful[i].starts_with(c.passed_over[i])) << options->doubtful[i];
+  }
+  EXPECT_FALSE(parse_options({"--nosuch"}, {}, Personality::kAzurite));
 }
 
 TEST(Options, EveryFlagHasAVariable) {

@@ -41,7 +41,9 @@ os::Result<void> note_backup(const std::string& location, const std::string& tar
     if (line.starts_with(target + " ") || ++count > kMostTargets) continue;
     text.append(line).append("\n");
   }
-  return os::write_text(location, engine::kBackupsName, text);
+  if (auto written = os::write_text(location, engine::kBackupsName, text); !written) return written;
+  // The owner of the directory has to read it when it makes the next backup itself.
+  return os::give_to_owner_of(location, engine::kBackupsName);
 }
 
 }  // namespace kyanite::upkeep

@@ -57,13 +57,17 @@ export async function fill(connection) {
     { id: 'readers', accessPolicy: { startsOn: new Date('2024-01-01T00:00:00Z'), expiresOn: new Date('2044-01-01T00:00:00Z'), permissions: 'r' } },
   ]);
 
+  await fillAwkwardBlobs(blobs);
+
   const queues = QueueServiceClient.fromConnectionString(connection);
+  await queues.setProperties({ cors: [{ allowedOrigins: '*', allowedMethods: 'GET', allowedHeaders: '', exposedHeaders: '', maxAgeInSeconds: 5 }] });
   const jobs = queues.getQueueClient('jobs');
   await jobs.create({ metadata: { who: 'me' } });
   for (const n of [1, 2, 3]) await jobs.sendMessage(`message ${n} <&> ü`);
   await jobs.sendMessage('x'.repeat(20_000), { messageTimeToLive: -1 });
   await jobs.receiveMessages({ visibilityTimeout: 1 });
   await queues.getQueueClient('idle').create();
+  await fillAwkwardQueue(queues.getQueueClient('awkward'));
 
   const tables = TableServiceClient.fromConnectionString(connection, { allowInsecureConnection: true });
   await tables.createTable('People');
@@ -78,7 +82,88 @@ export async function fill(connection) {
       });
     }
   }
+  await fillAwkwardTable(connection, tables);
   return snapshots;
+}
+
+export const AWKWARD_NAMES = ['ünï/çødé 😀', 'a b%20c+d&e=f#g?h', 'quote"\'<>&amp;', 'ends.', 'UPPER/lower', 'a//b', 'tab\there', '%', '!', '~', 'x'.repeat(1000)];
+
+async function fillAwkwardBlobs(blobs) {
+  const box = blobs.getContainerClient('awkward');
+  await box.create({ access: 'container' });
+  for (const name of AWKWARD_NAMES) await box.getBlockBlobClient(name).upload(name, Buffer.byteLength(name), { metadata: { m: 'a=b; c,d' } });
+  const root = blobs.getContainerClient('$root');
+  await root.create();
+  await root.getBlockBlobClient('top').upload('t', 1);
+
+  const log = box.getAppendBlobClient('snapped log');
+  await log.create();
+  await log.appendBlock('one', 3);
+  await log.createSnapshot({ metadata: { of: 'the snapshot' } });
+  await log.appendBlock('two', 3);
+  await box.getAppendBlobClient('empty log').create();
+
+  await box.getPageBlobClient('empty disk').create(0);
+  const grown = box.getPageBlobClient('grown disk');
+  await grown.create(4096);
+  await grown.uploadPages(bytes(4096, 9), 0, 4096);
+  await grown.resize(1024);
+  await grown.resize(8192);
+  await grown.uploadPages(bytes(1024, 8), 7168, 1024);
+  const cleared = box.getPageBlobClient('cleared disk');
+  await cleared.create(2048);
+  await cleared.uploadPages(bytes(2048, 7), 0, 2048);
+  await cleared.clearPages(0, 2048);
+
+  const whole = box.getBlockBlobClient('whole with blocks');
+  await whole.upload('whole', 5);
+  for (const n of [5, 6]) await whole.stageBlock(id(n), bytes(10 * n, n), 10 * n);
+  const again = box.getBlockBlobClient('same block twice');
+  await again.stageBlock(id(1), 'ab', 2);
+  await again.commitBlockList([id(1), id(1)]);
+  await box.getBlockBlobClient('no blocks').commitBlockList([]);
+  await box.getBlockBlobClient('archived').upload('cold', 4, { tier: 'Archive' });
+
+  const broken = box.getBlockBlobClient('lease broken');
+  await broken.upload('b', 1);
+  await broken.getBlobLeaseClient('cccccccc-1111-2222-3333-dddddddddddd').acquireLease(-1);
+  await broken.getBlobLeaseClient().breakLease(0);
+  const held = blobs.getContainerClient('held');
+  await held.create();
+  await held.getBlobLeaseClient('eeeeeeee-1111-2222-3333-ffffffffffff').acquireLease(-1);
+}
+
+async function fillAwkwardQueue(queue) {
+  await queue.create();
+  await queue.setAccessPolicy([{ id: 'adders', accessPolicy: { startsOn: new Date('2024-01-01T00:00:00Z'), expiresOn: new Date('2044-01-01T00:00:00Z'), permissions: 'a' } }]);
+  await queue.sendMessage('taken by somebody');
+  const { receivedMessageItems: [taken] } = await queue.receiveMessages({ visibilityTimeout: 3600 });
+  await queue.updateMessage(taken.messageId, taken.popReceipt, 'taken and changed', 3600);
+  await queue.sendMessage('for later', { visibilityTimeout: 3600 });
+  await queue.sendMessage('y'.repeat(48 * 1024));
+  await queue.sendMessage('line\nbreak \u{1f600} &amp;');
+}
+
+async function fillAwkwardTable(connection, tables) {
+  await tables.createTable('Awkward0');
+  const table = TableClient.fromConnectionString(connection, 'Awkward0', { allowInsecureConnection: true });
+  await table.setAccessPolicy([{ id: 'readers', accessPolicy: { start: new Date('2024-01-01T00:00:00Z'), expiry: new Date('2044-01-01T00:00:00Z'), permission: 'r' } }]);
+  const double = (value) => ({ type: 'Double', value });
+  const rows = [
+    { partitionKey: '', rowKey: '' },
+    { partitionKey: "it's", rowKey: 'ü😀 +%&=' },
+    { partitionKey: 'n', rowKey: 'numbers', least: -2147483648, most: 2147483647, least64: { type: 'Int64', value: '-9223372036854775808' },
+      most64: { type: 'Int64', value: '9223372036854775807' }, nan: double('NaN'), up: double('Infinity'), down: double('-Infinity'), large: double('1e+300'),
+      small: double('5e-324'), tenth: 0.1, whole: double('3') },
+    { partitionKey: 'd', rowKey: 'dates', first: { type: 'DateTime', value: '1601-01-01T00:00:00Z' }, last: { type: 'DateTime', value: '9999-12-31T23:59:59.9999999Z' },
+      ticks: { type: 'DateTime', value: '2024-02-29T12:34:56.1234567Z' } },
+    { partitionKey: 's', rowKey: 'strings', empty: '', long: 'z'.repeat(30_000), lines: 'a\r\n\tb', looks: '2024-01-01T00:00:00Z', number: '42', _under_score: 'x', 'ü': 'name' },
+    { partitionKey: 'b', rowKey: 'bytes', none: new Uint8Array(), all: new Uint8Array(Array.from({ length: 256 }, (_, i) => i)), no: false },
+    Object.fromEntries([['partitionKey', 'w'], ['rowKey', 'wide'], ...Array.from({ length: 252 }, (_, i) => [`p${i}`, i])]),
+  ];
+  for (const row of rows) await table.createEntity(row);
+  await table.upsertEntity({ partitionKey: 'm', rowKey: 'merged', a: 1, b: 'two' }, 'Replace');
+  await table.upsertEntity({ partitionKey: 'm', rowKey: 'merged', a: { type: 'Int64', value: '3' } }, 'Merge');
 }
 
 const collect = async (pages) => {
@@ -105,9 +190,10 @@ const joined = (ranges) => ranges.reduce((all, { offset, count }) => {
 
 async function readBlob(client, kind) {
   const properties = await client.getProperties();
+  if (properties.accessTier === 'Archive') return shown(properties); // It cannot be read.
   const whole = await client.downloadToBuffer(0, undefined, {});
   const seen = { ...shown(properties), bytes: whole.toString('base64') };
-  if (kind === 'PageBlob') {
+  if (kind === 'PageBlob' && properties.contentLength > 0) {
     const { pageRange } = await client.getPageBlobClient().getPageRanges(0, properties.contentLength);
     seen.pages = joined(pageRange);
   }
@@ -118,10 +204,11 @@ async function readBlob(client, kind) {
 export async function read(connection) {
   const seen = { containers: {}, queues: {}, tables: {} };
   const blobs = BlobServiceClient.fromConnectionString(connection);
-  seen.cors = (await blobs.getProperties()).cors;
+  seen.cors = [(await blobs.getProperties()).cors, (await QueueServiceClient.fromConnectionString(connection).getProperties()).cors];
   for (const { name, metadata, properties } of await collect(blobs.listContainers({ includeMetadata: true }))) {
     const container = blobs.getContainerClient(name);
     const one = { metadata: metadata || {}, access: properties.publicAccess, modified: properties.lastModified.toISOString(), blobs: {} };
+    one.lease = [properties.leaseState, properties.leaseDuration];
     one.policies = (await container.getAccessPolicy()).signedIdentifiers;
     for (const item of await collect(container.listBlobsFlat({ includeSnapshots: true, includeUncommitedBlobs: true, includeTags: true }))) {
       const key = item.snapshot ? `${item.name} at ${item.snapshot}` : item.name;
@@ -139,15 +226,19 @@ export async function read(connection) {
   }
   const queues = QueueServiceClient.fromConnectionString(connection);
   for (const { name, metadata } of await collect(queues.listQueues({ includeMetadata: true }))) {
-    const { peekedMessageItems } = await queues.getQueueClient(name).peekMessages({ numberOfMessages: 32 });
-    seen.queues[name] = { metadata, messages: peekedMessageItems.map((m) => [m.messageId, m.messageText, m.dequeueCount,
+    const queue = queues.getQueueClient(name);
+    const { peekedMessageItems } = await queue.peekMessages({ numberOfMessages: 32 });
+    const { approximateMessagesCount: count } = await queue.getProperties(); // Those that are hidden are counted.
+    const policies = (await queue.getAccessPolicy()).signedIdentifiers;
+    seen.queues[name] = { metadata, count, policies, messages: peekedMessageItems.map((m) => [m.messageId, m.messageText, m.dequeueCount,
       m.insertedOn.toISOString(), m.expiresOn.toISOString()]).sort() };
   }
   const tables = TableServiceClient.fromConnectionString(connection, { allowInsecureConnection: true });
   for (const { name } of await collect(tables.listTables())) {
-    const entities = await collect(TableClient.fromConnectionString(connection, name, { allowInsecureConnection: true }).listEntities({ disableTypeConversion: true }));
+    const table = TableClient.fromConnectionString(connection, name, { allowInsecureConnection: true });
+    const entities = await collect(table.listEntities({ disableTypeConversion: true }));
     // Azurite writes seven digits of a second, the service as many as it takes.
-    seen.tables[name] = entities.map(({ etag, timestamp, ...entity }) => ({ ...entity, timestamp: timestamp.replace(/\.?0+Z$/, 'Z') }));
+    seen.tables[name] = [(await table.getAccessPolicy()), ...entities.map(({ etag, timestamp, ...entity }) => ({ ...entity, timestamp: timestamp.replace(/\.?0+Z$/, 'Z') }))];
   }
   return seen;
 }

@@ -1,7 +1,7 @@
 // In place of Azurite: its names, its flags, the lines that others wait for, its environment; and keys that change.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -56,6 +56,39 @@ test('azurite: three services, whoever waits for their lines', async () => {
   assert.equal(await seen.ended, 0);
   assert.match(seen.output, /Azurite Table service is closing\.\.\.\n.*Azurite Blob service successfully closed\n/s);
   assert.doesNotMatch(seen.output, /Kyanite/);
+});
+
+test('azurite: the log may be in the location, which may have other things in it', async () => {
+  const cases = [ // what is there before, and where data is then
+    [[], 'FORMAT'],
+    [['debug.log'], 'kyanite/FORMAT'],
+    [['.gitignore', 'package.json'], 'kyanite/FORMAT'],
+  ];
+  for (const [files, marker] of cases) {
+    const location = path.join(directory, `with ${files.join(' ')}`);
+    if (files.length > 0) await mkdir(location);
+    for (const file of files) await writeFile(path.join(location, file), 'x');
+    const flags = ['--silent', '--location', location, '--debug', path.join(location, 'logs', 'debug.log'), ...SOME_PORTS];
+    for (let start = 0; start < 2; ++start) {
+      const seen = await started(path.join(directory, 'azurite'), flags, { lines: THREE });
+      const box = new BlobServiceClient(`${urlOf(seen, 'Blob')}/${ACCOUNT}`, new StorageSharedKeyCredential(ACCOUNT, KEY)).getContainerClient('box');
+      assert.equal((await box.createIfNotExists()).succeeded, start === 0);
+      seen.child.kill('SIGTERM');
+      assert.equal(await seen.ended, 0);
+    }
+    assert.ok((await stat(path.join(location, marker))).isFile());
+    const log = await readFile(path.join(location, 'logs', 'debug.log'), 'utf8');
+    assert.match(log, /PUT .*box/);
+    assert.equal(/has other things in it: data is kept in .*\/kyanite/.test(log), files.length > 0);
+    for (const file of files) assert.equal(await readFile(path.join(location, file), 'utf8'), 'x');
+  }
+  // By its own name it does not settle among the things of others.
+  const refused = await run(['--location', path.join(directory, 'with debug.log'), ...FREE_PORTS]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.errors, /is not empty and was not made by Kyanite/);
+  const own = path.join(directory, 'own');
+  const server = await Server.start({ location: own, flags: ['--debug', path.join(own, 'debug.log')] });
+  await server.stop();
 });
 
 for (const [program, lines] of [

@@ -72,7 +72,7 @@ describe('a data directory of Azurite', { skip }, () => {
     const location = path.join(scratch, 'location');
     const done = kyanite('import', 'azurite', data, '--location', location);
     assert.equal(done.status, 0, done.stderr);
-    assert.match(done.stdout, /3 containers, .* 2 uncommitted blocks, 2 queues, 4 messages, 2 tables, 4 entities/);
+    assert.match(done.stdout, /6 containers, .* 4 uncommitted blocks, 3 queues, 8 messages, 3 tables, 12 entities/);
     const checked = kyanite('check', '-l', location);
     assert.equal(checked.status, 0, checked.stdout);
     const server = await Server.start({ location });

@@ -16,7 +16,8 @@ test('help and version end at once', async () => {
   assert.equal(help.code, 0);
   assert.match(help.output, /--blobPort/);
   assert.ok(help.output.split('\n').length <= 51);
-  assert.deepEqual(await run(['-v']), { code: 0, output: 'kyanite 0.1.0\n', errors: '' });
+  for (const words of [['-v'], ['version'], ['azurite', '-v']]) assert.deepEqual(await run(words), { code: 0, output: 'kyanite 0.1.0\n', errors: '' });
+  assert.deepEqual(await run(['help']), help);
 });
 
 test('mistakes are refused before anything is touched', async (t) => {

@@ -47,11 +47,16 @@ def free_ports(count):
 
 
 def made_again(test, kind, *packages, architecture="amd64"):
-    """Packs once more, into another folder and at another time: it must be the same bytes."""
+    """Packs once more, into another folder and at another time: it must be the same bytes. What is left there of another version goes."""
     again = test.folder / "again"
+    again.mkdir()
+    former = [again / re.sub(r"\d+\.\d+\.\d+(~|-dev\.)?[0-9a-z.]*?(?=[_-]|\.tgz)", "0.0.1", package.name) for package in packages]
+    for path in former:
+        path.write_text("")
     run("python3", ROOT / "packaging" / "package.py", "--only", kind, "--architecture", architecture, "--out", again)
     for package in packages:
         test.assertEqual(sha256(again / package.name), sha256(package), package.name)
+    test.assertEqual([path for path in former if path.exists() and path.name not in {package.name for package in packages}], [])
 
 
 class Folder(unittest.TestCase):

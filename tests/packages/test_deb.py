@@ -9,11 +9,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 
 from packages import ROOT, Folder, Process, free_ports, made_again, newest, run, use
 
 MOST_EXPOSURE = 1.5
 BASE = ROOT / "build" / "package-tests" / "bookworm"
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 
 
 def calls_of(name):
@@ -87,7 +89,7 @@ class Contents(Folder):
         made_again(self, "deb", self.package)
 
 
-class Life(Folder):
+class InRoot(Folder):
     """In a root that debootstrap made; it is kept for the next time, and each test has a copy."""
 
     @classmethod
@@ -103,14 +105,21 @@ class Life(Folder):
         cls.root = cls.folder / "root"
         run("cp", "-a", BASE, cls.root)
         shutil.copy("/etc/resolv.conf", cls.root / "etc" / "resolv.conf")
-        shutil.copy(newest("kyanite_*_amd64.deb"), cls.root / "tmp" / "kyanite.deb")
-        (cls.root / "usr" / "sbin" / "policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
-        (cls.root / "usr" / "sbin" / "policy-rc.d").chmod(0o755)
+        shutil.copy(newest("kyanite_*_amd64.deb"), cls.root / "opt" / "kyanite.deb")
 
     def inside(self, *words, **options):
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C",
-                       **options.pop("env", {})}
+        environment = {**ENVIRONMENT, **options.pop("env", {})}
         return run("chroot", self.root, *words, env=environment, timeout=300, **options)
+
+
+class Life(InRoot):
+    """Started by the words of the unit, which any machine can do."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.root / "usr" / "sbin" / "policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
+        (cls.root / "usr" / "sbin" / "policy-rc.d").chmod(0o755)
 
     def unit(self):
         """The settings of the unit that say what is run, as a service manager takes them."""
@@ -145,7 +154,7 @@ class Life(Folder):
 
     def test_installed_used_removed_and_purged(self):
         self.inside("apt-get", "update", "-qq")
-        self.inside("apt-get", "install", "-qq", "-y", "--no-install-recommends", "/tmp/kyanite.deb")
+        self.inside("apt-get", "install", "-qq", "-y", "--no-install-recommends", "/opt/kyanite.deb")
         keys = self.root / "etc" / "kyanite" / "accounts"
         self.assertEqual(keys.stat().st_mode & 0o777, 0o600)
         account, key = keys.read_text().strip().split(":")
@@ -184,7 +193,7 @@ class Life(Folder):
         data = self.root / "var" / "lib" / "kyanite"
         self.assertTrue(any(data.iterdir()))
         self.assertFalse((self.root / "etc" / "kyanite").exists())
-        self.inside("dpkg", "--install", "/tmp/kyanite.deb")
+        self.inside("dpkg", "--install", "/opt/kyanite.deb")
         self.inside("dpkg", "--purge", "kyanite", env={"KYANITE_PURGE_DATA": "yes"})
         self.assertFalse(data.exists())
 
@@ -194,3 +203,83 @@ class Life(Folder):
                 notify.recv(100)
         except BlockingIOError:
             return
+
+
+class Booted(InRoot):
+    """On a machine of its own with systemd, within this one: the unit with all that it forbids, an upgrade, removal, purge."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        made = {**ENVIRONMENT, "RUNLEVEL": "1"}
+        run("chroot", cls.root, "apt-get", "update", "-qq", env=made, timeout=300)
+        run("chroot", cls.root, "apt-get", "install", "-qq", "-y", "--no-install-recommends", "systemd-sysv", env=made, timeout=300)
+
+    def boot(self):
+        """It has no network but its own. Left out where the kernel or who started this does not let one boot."""
+        machine = Process(self, ["systemd-nspawn", "--register=no", "--keep-unit", "--private-network", "--console=read-only", "-b",
+                                 "-D", self.root])
+        try:
+            machine.until("Reached target.*(multi-user.target|Multi-User System)")
+        except AssertionError:
+            self.skipTest(f"no machine boots here: {machine.output()[-500:]}")
+        [init] = pathlib.Path(f"/proc/{machine.process.pid}/task/{machine.process.pid}/children").read_text().split()
+        self.entered = ["nsenter", "-t", init, "-a", "env", "-i", *(f"{name}={value}" for name, value in ENVIRONMENT.items())]
+        self.network = ["nsenter", "-t", init, "-n"]
+        self.addCleanup(machine.process.wait, 60)
+        self.addCleanup(run, *self.entered, "systemctl", "poweroff")
+
+    def told(self, *words):
+        return run(*self.entered, *words, timeout=300).strip()
+
+    def state(self):
+        done = subprocess.run([*self.entered, "systemctl", "is-active", "kyanite"], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    def newer(self):
+        """The same package with a greater version."""
+        run("dpkg-deb", "-R", self.root / "opt" / "kyanite.deb", self.folder / "newer")
+        control = self.folder / "newer" / "DEBIAN" / "control"
+        control.write_text(re.sub(r"(?m)^Version: .*$", "Version: 99.0", control.read_text()))
+        run("dpkg-deb", "--root-owner-group", "-b", self.folder / "newer", self.root / "opt" / "newer.deb")
+
+    def use(self):
+        account, key = (self.root / "etc" / "kyanite" / "accounts").read_text().strip().split(":")
+        script = "import sys; sys.path.insert(0, sys.argv[1]); import packages; packages.use(*sys.argv[2:])"
+        run(*self.network, sys.executable, "-c", script, ROOT / "tests" / "packages", f"http://127.0.0.1:10000/{account}", account, key)
+
+    def test_installed_upgraded_removed_and_purged(self):
+        self.newer()
+        self.inside("apt-get", "install", "-qq", "-y", "--no-install-recommends", "/opt/kyanite.deb")
+        self.boot()
+        self.assertEqual(self.state(), "active")
+        self.use()
+        shown = self.told("systemctl", "show", "kyanite", "-p", "NRestarts", "-p", "User", "-p", "MainPID")
+        self.assertLessEqual({"NRestarts=0", "User=kyanite"}, set(shown.splitlines()))
+        exposure = re.search(r"exposure level.*: ([0-9.]+)", self.told("systemd-analyze", "--no-pager", "security", "kyanite"))
+        self.assertLessEqual(float(exposure[1]), MOST_EXPOSURE)
+        # Beside the server, as root.
+        self.assertIn(": 0 damages.", self.told("kyanite", "check", "-l", "/var/lib/kyanite"))
+        self.told("kyanite", "backup", "/root/backup", "-l", "/var/lib/kyanite")
+        key = (self.root / "etc" / "kyanite" / "accounts").read_text()
+
+        self.told("dpkg", "-i", "/opt/newer.deb")
+        self.assertEqual(self.state(), "active")
+        self.assertNotIn(self.told("systemctl", "show", "kyanite", "-p", "MainPID"), shown.splitlines())
+        self.assertEqual((self.root / "etc" / "kyanite" / "accounts").read_text(), key)
+        self.use()
+        # Another key, for whoever restarts it.
+        (self.root / "etc" / "kyanite" / "accounts").write_text("local:c2Vjb25k\n")
+        self.told("systemctl", "restart", "kyanite")
+        self.use()
+
+        self.told("dpkg", "--remove", "kyanite")
+        self.assertEqual(self.state(), "inactive")
+        self.told("dpkg", "-i", "/opt/newer.deb")
+        self.assertEqual(self.state(), "active")
+        self.use()
+        self.told("dpkg", "--purge", "kyanite")
+        self.assertEqual(self.state(), "inactive")
+        self.assertTrue(any((self.root / "var" / "lib" / "kyanite").iterdir()))
+        self.assertFalse((self.root / "etc" / "kyanite").exists())
+        self.assertEqual(self.told("systemctl", "--failed", "--no-legend"), "")

@@ -40,7 +40,7 @@ class Contents(Unpacked):
         self.assertEqual(config["Healthcheck"]["Test"], ["CMD", "kyanite", "--healthcheck"])
         self.assertEqual(config["StopSignal"], "SIGTERM")
         owned = [path for path in self.root.rglob("*") if path.lstat().st_uid != 0]
-        self.assertEqual(owned, [self.root / "data"])
+        self.assertEqual(sorted(owned), [self.root / "data", self.root / "workspace"])
 
     def test_tools_take_it(self):
         shown = json.loads(run("skopeo", "inspect", f"oci:{self.folder / 'layout'}:latest"))
@@ -54,7 +54,22 @@ class Contents(Unpacked):
         made_again(self, "image", self.path, architecture=self.architecture)
 
 
+# As a container has it: /proc is there, and nothing can be written but the volume. What is mounted is seen by this process alone.
+CONTAINER = ("unshare", "--mount", "bash", "-c", """set -e
+  mount --bind "$0" "$0"
+  mount --bind "$0/data" "$0/data"
+  mount --bind /proc "$0/proc"
+  mount -o remount,bind,ro "$0"
+  exec chroot "$@"
+""")
+
+
 class Runs(Unpacked):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.root / "proc").mkdir()
+
     def setUp(self):
         """Each container has a volume of its own."""
         for entry in (self.root / "data").iterdir():
@@ -63,7 +78,8 @@ class Runs(Unpacked):
     def inside(self, command, **environment):
         """The words to run a command as a container would: in its root, as its user, with its environment."""
         variables = [*self.config["config"]["Env"], *(f"{name}={value}" for name, value in environment.items())]
-        return ["chroot", f"--userspec={self.config['config']['User']}", self.root, "/bin/busybox", "env", "-i", *variables, *command]
+        user = f"--userspec={self.config['config']['User']}"
+        return [*CONTAINER, self.root, user, self.root, "/bin/busybox", "env", "-i", *variables, *command]
 
     def start(self, command, **environment):
         return Process(self, self.inside(command, **environment))
@@ -79,7 +95,11 @@ class Runs(Unpacked):
         self.assertRegex(server.output(), "Serving on 0.0.0.0 with the well-known account")
         use(f"http://127.0.0.1:{ports['KYANITE_BLOB_PORT']}/devstoreaccount1")
         run(*self.inside(["kyanite", "--healthcheck"], **ports))
-        run(*self.inside(["sh", "-c", f"nc -z 127.0.0.1 {ports['KYANITE_BLOB_PORT']}"]))
+        # What health checks of compose files for Azurite ask for.
+        for asked in (f"nc -z 127.0.0.1 {ports['KYANITE_BLOB_PORT']}", f"wget -q -O - http://127.0.0.1:{ports['KYANITE_ADMIN_PORT']}/healthz"):
+            run(*self.inside(["sh", "-c", asked]))
+        written = subprocess.run(self.inside(["sh", "-c", "echo > /tmp/file"]), capture_output=True, text=True, check=False)
+        self.assertIn("Read-only file system", written.stderr)
         self.assertEqual(server.stop(), 0)
         gone = subprocess.run(self.inside(["kyanite", "--healthcheck"], **ports), capture_output=True, check=False)
         self.assertEqual(gone.returncode, 1)

@@ -32,6 +32,9 @@ class Pages(Folder):
         for flag in self.flags:
             self.assertIn(f"--{flag['name']}", text)
             self.assertIn(flag.get("variable", ""), text)
+        for command in ("check", "backup", "restore", "migrate", "import"):
+            for line in run(PROGRAM, command, "--help").split("\n"):
+                self.assertIn(line, text.replace("\n       ", "\n"))
 
     def complete(self, *words):
         script = (f'source {self.folder / "kyanite.bash"}; COMP_WORDS=({" ".join(words)} ""); '
@@ -43,6 +46,10 @@ class Pages(Folder):
         self.assertEqual(self.complete("azurite", "--location", "/et"), ["/etc"])
         self.assertEqual(self.complete("azurite", "--blobPort", "1"), [])
         self.assertIn("kyanite.1", self.complete("kyanite", "--cert", "kyanite."))
+        self.assertEqual(self.complete("kyanite", "re"), ["restore"])
+        self.assertEqual(self.complete("azurite", "re"), [])
+        self.assertEqual(self.complete("kyanite", "check", "--r"), ["--rate"])
+        self.assertIn("kyanite.1", self.complete("kyanite", "backup", "kyanite."))
 
     def test_zsh_and_fish_take_theirs(self):
         for shell, page in (("zsh", "_kyanite"), ("fish", "kyanite.fish")):

@@ -315,6 +315,15 @@ class Backups(Fixture):
             for path in (root, *root.rglob("*")):
                 self.assertEqual(path.stat().st_mode & 0o077, 0, path)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
+    def test_what_root_notes_is_the_owners(self):
+        self.start()
+        self.put("first", 1000)
+        os.chown(self.location, 4711, 4711)
+        self.back_up()
+        noted = (self.location / "BACKUPS").stat()
+        self.assertEqual((noted.st_uid, noted.st_gid, noted.st_mode & 0o777), (4711, 4711, 0o600))
+
     def test_a_full_disk_leaves_the_former_one(self):
         if not fault_library.LIBRARY.exists():
             self.skipTest("the fault library is not built with sanitizers")
