@@ -54,6 +54,7 @@ Outcome append_uploaded(Call& call, const Checks& checks, const Uploaded& upload
   auto edit = [&](Change& change) -> wire::Result<void> {
     Blob& blob = *change.blob;
     if (blob.type != BlobType::kAppend) return wire::Error(Code::kInvalidBlobType);
+    if (blob.is_lake_file()) return wire::Error(Code::kBlobOperationNotSupported);
     if (blob.sealed) return wire::Error(Code::kBlobIsSealed);
     if (blob.committed_blocks >= kMaxAppendBlocks)
       return wire::Error(Code::kBlockCountExceedsLimit);

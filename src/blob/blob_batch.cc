@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "blob/handlers.h"
+#include "http/serialize.h"
 #include "service/deadline.h"
 #include "service/service.h"
 #include "transfer/body.h"
@@ -118,7 +119,7 @@ void write_part(wire::MultipartWriter& writer, const http::Reply& reply, std::st
     append_uint(head, body.size());
     head += "\r\n";
   }
-  writer.reply(reply.status, head, body, id);
+  writer.reply(reply.status, http::reason_of(reply), head, body, id);
 }
 
 http::Reply refuse(const Call& call, const wire::Error& error) {

@@ -70,10 +70,10 @@ std::string_view creator(const Call& call) {
                                        : std::string_view(call.caller.object_id);
 }
 
+// One that nobody asked for has no content type either, as recorded.
 Blob new_directory(const Call& call, const Blob& parent) {
   Blob blob;
   blob.created = blob.changed = call.now;
-  blob.http.content_type = "application/octet-stream";
   blob.node_id = tree::new_id();
   blob.node.emplace();
   blob.node->directory = true;

@@ -112,6 +112,8 @@ Task<wire::Result<void>> stage_block(Call& call, const Checks& checks, const std
     if (!passed) co_return co_await refused(call, *place, head->record, passed.error());
     if (head->value && head->value->type != BlobType::kBlock)
       co_return wire::Error(Code::kInvalidBlobType);
+    if (head->value && head->value->is_lake_file())
+      co_return wire::Error(Code::kBlobOperationNotSupported);
     if (mark->value && mark->value->id_bytes != id.size()) {
       auto free = co_await free_mark(call, *place, *mark);
       if (!free) co_return free.error();

@@ -206,6 +206,8 @@ Outcome put_block_list(Call& call) {
   auto edit = [&](Change& change) -> Task<wire::Result<void>> {
     if (auto allowed = check_overwrite(call, change.blob, BlobType::kBlock); !allowed)
       co_return allowed.error();
+    if (change.blob && change.blob->is_lake_file())
+      co_return wire::Error(Code::kBlobOperationNotSupported);
     auto uncommitted = co_await take_uncommitted(call, change.place, change.commit);
     if (!uncommitted) co_return uncommitted.error();
     Committed committed;

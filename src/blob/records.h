@@ -162,6 +162,9 @@ struct Blob {
   std::optional<Arrival> arrival;  // Where there are none: it is being made by a rename.
 
   bool is_directory() const { return node && node->directory; }
+  // Whether it was made, or is written to, by Data Lake: the Blob API replaces such a file as a
+  // whole and adds nothing to it.
+  bool is_lake_file() const { return draft != 0; }
 
   // What every blob has its own of comes before what most have alike: listings read the two apart.
   static constexpr uint32_t kFirstOtherField = 7;

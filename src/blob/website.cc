@@ -130,6 +130,7 @@ wire::Result<void> WebsiteService::address(Call& call, std::string_view path) co
 }
 
 void WebsiteService::render(const Call& call, const wire::Error& error, http::Reply& reply) const {
+  reply.because(error.message);
   if (call.request.method == "HEAD" || error.status == 304) return;
   std::string title;
   append_uint(title, static_cast<uint64_t>(error.status));

@@ -28,6 +28,7 @@ constexpr wire::Version kEncryptionTold{20200210};
 
 struct Creation {
   bool directory = false;
+  blob::BlobType type = blob::BlobType::kBlock;
   blob::NewBlob fresh;
   AccessOrder access;
   std::string encryption_context;
@@ -41,6 +42,15 @@ wire::Result<bool> decode_resource(const Call& call) {
   if (equals_ignoring_case(text, "file")) return false;
   if (equals_ignoring_case(text, "directory")) return true;
   return wire::invalid_query("resource", text);
+}
+
+// blobtype: what the file is to the Blob API.
+wire::Result<blob::BlobType> decode_type(const Call& call, bool is_directory) {
+  constexpr std::string_view kType = "blobtype";
+  const auto text = call.query.get(kType);
+  if (text.empty() || equals_ignoring_case(text, "blockblob")) return blob::BlobType::kBlock;
+  if (equals_ignoring_case(text, "appendblob") && !is_directory) return blob::BlobType::kAppend;
+  return wire::invalid_query(kType, text);
 }
 
 // A path can be leased from its first instant on.
@@ -66,6 +76,9 @@ wire::Result<Creation> decode_creation(const Call& call) {
   auto directory = decode_resource(call);
   if (!directory) return directory.error();
   creation.directory = *directory;
+  auto type = decode_type(call, creation.directory);
+  if (!type) return type.error();
+  creation.type = *type;
   auto properties = decode_properties(call);
   if (!properties) return properties.error();
   creation.fresh.metadata = properties->value_or(headers::Metadata());
@@ -93,12 +106,13 @@ wire::Result<Creation> decode_creation(const Call& call) {
 }
 
 // Without hierarchical namespace a path has neither access control nor a lease from its first
-// instant on, nor does it expire unless the account's settings allow it. A directory is a blob that
-// says so.
+// instant on, nor does it expire unless the account's settings allow it, nor is it an append blob.
+// A directory is a blob that says so.
 wire::Result<void> be_flat(const Call& call, const Creation& creation,
                            const std::optional<Blob>& before, Blob& blob) {
   const bool expires = creation.expires && !call.settings().blob_expiry;
-  if (creation.access.any() || creation.lease || expires)
+  const bool is_append_blob = creation.type == blob::BlobType::kAppend;
+  if (creation.access.any() || creation.lease || expires || is_append_blob)
     return wire::Error(Code::kHierarchicalNamespaceNotEnabled);
   if (creation.directory) blob.metadata = marked(std::move(blob.metadata));
   // One that a rename is making is still that, and stays in the end.
@@ -177,8 +191,7 @@ Outcome create_path(Call& call) {
     const std::optional<Blob> before = change.blob;
     if (before && blob::is_folder(*before) != creation->directory)
       co_return wire::Error(Code::kPathConflict);
-    auto replaced =
-        co_await blob::replace_blob(call, change, blob::BlobType::kBlock, creation->fresh);
+    auto replaced = co_await blob::replace_blob(call, change, creation->type, creation->fresh);
     if (!replaced) co_return replaced.error();
     Blob& blob = *change.blob;
     if (auto given = give_access(call, *creation, change, before, blob); !given)

@@ -90,10 +90,11 @@ Task<wire::Result<std::vector<Part>>> contiguous(Call& call, const blob::Place& 
 
 }  // namespace
 
-wire::Result<void> check_writable(const Blob& blob) {
+wire::Result<void> check_writable(const Blob& blob, Code refusal) {
   if (blob::is_folder(blob)) return wire::Error(Code::kResourceTypeMismatch);
-  if (blob.type != blob::BlobType::kBlock || blob.committed_blocks > 0)
-    return wire::Error(Code::kInvalidFlushOperation);
+  const bool is_writable =
+      blob.type == blob::BlobType::kBlock ? blob.committed_blocks == 0 : blob.is_lake_file();
+  if (!is_writable) return wire::Error(refusal);
   return {};
 }
 
@@ -129,6 +130,35 @@ Task<wire::Result<void>> flush(Call& call, blob::Change& change, uint64_t positi
     content::append(change.commit, change.place.content(), blob.content, std::move(pieces));
   if (!retain) blob.draft = random_u64() | 1;
   blob::touch(call, blob);
+  co_return wire::Result<void>();
+}
+
+Task<wire::Result<void>> move_appended(Call& call, const blob::Place& from, const blob::Place& to,
+                                       uint64_t draft, bool leaves, store::Commit& commit) {
+  std::string number;
+  append_be64(number, draft);
+  std::vector<Part> parts;
+  const store::See see = [&](const store::View::Cursor& cursor) -> store::Result<bool> {
+    auto key = store::Key::from_bytes(std::string(cursor.key()));
+    auto record = cursor.record();
+    if (!record) return record.error();
+    const uint64_t position = read_be64(key.row().data() + sizeof(uint64_t));
+    parts.push_back({std::move(key), *record, position});
+    return parts.size() <= kMaxParts;
+  };
+  auto range = store::Range::rows(from.space(), blob::kAppended, from.own(), number);
+  auto listed = co_await store::scan(call.store(), std::move(range), see, call.deadline);
+  if (!listed) co_return service::storage_error(listed.error());
+  if (parts.size() > kMaxParts) {
+    co_return wire::Error(Code::kInvalidInput)
+        .saying("More than 50,000 appended parts wait to be flushed; flush them first.");
+  }
+  for (Part& part : parts) {
+    commit.put(appended_key(to, draft, part.position), part.record);
+    if (!leaves) continue;
+    commit.expect(part.key, part.record);
+    commit.remove(std::move(part.key));
+  }
   co_return wire::Result<void>();
 }
 

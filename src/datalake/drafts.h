@@ -23,7 +23,8 @@ inline constexpr blob::Rules kWritesFile{.use = concurrency::LeaseUse::kExclusiv
                                          .needs_online = true};
 
 // A file that this API may write to: no directory, and not made of blocks by the Blob API.
-wire::Result<void> check_writable(const blob::Blob& blob);
+// `refusal` is what else is called.
+wire::Result<void> check_writable(const blob::Blob& blob, wire::Code refusal);
 
 // Adds the bytes to the commit; what was appended at the same position before is replaced.
 void put_appended(const blob::Place& place, const blob::Blob& blob, uint64_t position,
@@ -34,6 +35,12 @@ void put_appended(const blob::Place& place, const blob::Blob& blob, uint64_t pos
 // itself and end there. InvalidFlushPosition when there is a gap.
 Task<wire::Result<void>> flush(service::Call& call, blob::Change& change, uint64_t position,
                                bool retain, const content::Pieces& last);
+
+// Where there are no directories, what waits lies by the file's name, so it is taken along when
+// that changes, under the same number. `leaves`: it leaves the old name by the same commit.
+Task<wire::Result<void>> move_appended(service::Call& call, const blob::Place& from,
+                                       const blob::Place& to, uint64_t draft, bool leaves,
+                                       store::Commit& commit);
 
 // x-ms-lease-action of Append Data and Flush Data: what becomes of the lease by the same step.
 struct LeaseOrder {

@@ -1,4 +1,4 @@
-// What one flush takes.
+// What waits to be flushed, what one flush takes, and what no flush is needed for.
 #include "datalake/drafts.h"
 
 #include <gtest/gtest.h>
@@ -53,6 +53,129 @@ TEST(Drafts, AFlushTakesFiftyThousandPartsAndNoMore) {
   // The rest by another one.
   EXPECT_EQ(flush(kMost + 1), "200");
   EXPECT_EQ(lake.send({"GET", "lake/f"}).body, std::string(kMost + 1, 'x'));
+}
+
+using Request = TestLake::Request;
+
+Request append(const std::string& path, uint64_t position, const std::string& bytes) {
+  return {"PATCH", path, "action=append&position=" + std::to_string(position), {}, bytes};
+}
+Request flush_at(const std::string& path, uint64_t position) {
+  return {"PATCH", path, "action=flush&position=" + std::to_string(position)};
+}
+Request put_block(const std::string& path) {
+  return {"PUT", path, "comp=block&blockid=MDAx", {}, "block"};
+}
+Request put_block_list(const std::string& path, const std::string& ids) {
+  return {"PUT", path, "comp=blocklist", {}, "<BlockList>" + ids + "</BlockList>"};
+}
+const char* const kOneBlock = "<Latest>MDAx</Latest>";
+
+// What one API began, the other replaces as a whole and adds nothing to.
+TEST(Drafts, OneFileIsWrittenByOneApi) {
+  for (const std::string container : {"lake", "flat"}) {
+    TestLake lake;
+    lake.around.context.settings = service::SettingsTable();
+    ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+    const std::string made = container + "/made", blocks = container + "/blocks";
+    ASSERT_EQ(lake.send(TestLake::make_file(made)).outcome(), "201");
+    EXPECT_EQ(lake.send(put_block(made)).outcome(), "409 BlobOperationNotSupported");
+    EXPECT_EQ(lake.send(put_block_list(made, "")).outcome(), "409 BlobOperationNotSupported");
+    ASSERT_EQ(lake.send(append(made, 0, "lake")).outcome(), "202");
+    ASSERT_EQ(lake.send(flush_at(made, 4)).outcome(), "200");
+    EXPECT_EQ(lake.send(put_block(made)).outcome(), "409 BlobOperationNotSupported");
+    EXPECT_EQ(lake.send({"GET", made}).body, "lake");
+    // As a whole it is replaced, and then it is the other's.
+    ASSERT_EQ(lake.send(TestLake::put(made, "blob")).outcome(), "201");
+    EXPECT_EQ(lake.send(put_block(made)).outcome(), "201");
+    EXPECT_EQ(lake.send(put_block_list(made, kOneBlock)).outcome(), "201");
+    EXPECT_EQ(lake.send({"GET", made}).body, "block");
+
+    ASSERT_EQ(lake.send(put_block(blocks)).outcome(), "201");
+    ASSERT_EQ(lake.send(put_block_list(blocks, kOneBlock)).outcome(), "201");
+    EXPECT_EQ(lake.send(append(blocks, 5, "x")).outcome(), "409 InvalidAppendOperation");
+    EXPECT_EQ(lake.send(flush_at(blocks, 5)).outcome(), "409 InvalidFlushOperation");
+    EXPECT_EQ(lake.send({"GET", blocks}).body, "block");
+    ASSERT_EQ(lake.send(TestLake::make_file(blocks)).outcome(), "201");
+    EXPECT_EQ(lake.send(append(blocks, 0, "x")).outcome(), "202");
+  }
+}
+
+TEST(Drafts, AnAppendBlobTakesBytesAtOnce) {
+  const Request append_block{"PUT", "lake/f", "comp=appendblock", {}, "blob"};
+  TestLake lake;
+  const Request make{"PUT", "lake/f", "resource=file&blobtype=appendblob"};
+  ASSERT_EQ(lake.send(make).outcome(), "201");
+  const auto first = lake.send(append("lake/f", 0, "ab"));
+  EXPECT_EQ(first.outcome(), "202");
+  EXPECT_NE(first.header("ETag"), "");
+  EXPECT_EQ(lake.send({"GET", "lake/f"}).body, "ab");
+  // Only at its end.
+  for (const uint64_t position : {0, 1, 3})
+    EXPECT_EQ(lake.send(append("lake/f", position, "x")).outcome(),
+              "400 InvalidQueryParameterValue");
+  auto with_flush = append("lake/f", 2, "c");
+  with_flush.query += "&flush=true";
+  EXPECT_EQ(lake.send(with_flush).outcome(), "202");
+  EXPECT_EQ(lake.send(flush_at("lake/f", 3)).outcome(), "200");
+  EXPECT_EQ(lake.send(append_block).outcome(), "409 BlobOperationNotSupported");
+  const auto read = lake.send({"GET", "lake/f"});
+  EXPECT_EQ(read.body, "abc");
+  EXPECT_EQ(read.header("x-ms-blob-type"), "AppendBlob");
+  EXPECT_EQ(read.header("x-ms-blob-committed-block-count"), "2");
+
+  // Made by the Blob API it is that one's.
+  ASSERT_EQ(lake.send({"DELETE", "lake/f"}).outcome(), "202");
+  ASSERT_EQ(lake.send({"PUT", "lake/f", "", {{"x-ms-blob-type", "AppendBlob"}}}).outcome(), "201");
+  EXPECT_EQ(lake.send(append("lake/f", 0, "x")).outcome(), "409 InvalidAppendOperation");
+  EXPECT_EQ(lake.send(append_block).outcome(), "201");
+  EXPECT_EQ(lake.send({"GET", "lake/f"}).body, "blob");
+}
+
+TEST(Drafts, AppendBlobsAreFilesOfFileSystemsWithDirectories) {
+  TestLake lake;
+  EXPECT_EQ(lake.send({"PUT", "lake/d", "resource=directory&blobtype=appendblob"}).outcome(),
+            "400 InvalidQueryParameterValue");
+  EXPECT_EQ(lake.send({"PUT", "lake/f", "resource=file&blobtype=pageblob"}).outcome(),
+            "400 InvalidQueryParameterValue");
+  lake.around.context.settings = service::SettingsTable();
+  ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+  EXPECT_EQ(lake.send({"PUT", "flat/f", "resource=file&blobtype=appendblob"}).outcome(),
+            "400 HierarchicalNamespaceNotEnabled");
+  EXPECT_EQ(lake.send({"GET", "flat/f"}).outcome(), "404 BlobNotFound");
+}
+
+// Where there are no directories what waits lies by the name of its file.
+TEST(Drafts, WhatIsNotFlushedGoesAlongWhenItsFileIsRenamed) {
+  const struct {
+    const char* from;
+    const char* to;
+    const char* file;
+    const char* moved;
+  } cases[] = {
+      {"flat/f", "flat/g", "flat/f", "flat/g"},     {"flat/f", "other/g", "flat/f", "other/g"},
+      {"flat/d", "flat/e", "flat/d/f", "flat/e/f"}, {"flat/d", "other/e", "flat/d/f", "other/e/f"},
+      {"lake/d", "lake/e", "lake/d/f", "lake/e/f"},
+  };
+  for (const auto& given : cases) {
+    SCOPED_TRACE(std::string(given.from) + " " + given.to);
+    TestLake lake;
+    lake.around.context.settings = service::SettingsTable();
+    for (const char* name : {"flat", "other"})
+      ASSERT_EQ(lake.send({"PUT", name, "restype=container"}).outcome(), "201");
+    ASSERT_EQ(lake.send(TestLake::make_file(given.file)).outcome(), "201");
+    ASSERT_EQ(lake.send(append(given.file, 0, "flushed ")).outcome(), "202");
+    ASSERT_EQ(lake.send(flush_at(given.file, 8)).outcome(), "200");
+    ASSERT_EQ(lake.send(append(given.file, 8, "waits ")).outcome(), "202");
+    ASSERT_EQ(lake.send(append(given.file, 14, "here")).outcome(), "202");
+    ASSERT_EQ(lake.send(TestLake::rename(given.from, given.to)).outcome(), "201");
+    EXPECT_EQ(lake.send({"GET", given.moved}).body, "flushed ");
+    EXPECT_EQ(lake.send(flush_at(given.moved, 18)).outcome(), "200");
+    EXPECT_EQ(lake.send({"GET", given.moved}).body, "flushed waits here");
+    // Nothing of it waits for whoever comes to the old name.
+    ASSERT_EQ(lake.send(TestLake::make_file(given.file)).outcome(), "201");
+    EXPECT_EQ(lake.send(flush_at(given.file, 10)).outcome(), "400 InvalidFlushPosition");
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "blob/blocks.h"
 #include "blob/deletion.h"
 #include "blob/names.h"
+#include "datalake/drafts.h"
 #include "datalake/flat_tree.h"
 
 namespace kyanite::datalake {
@@ -40,6 +41,15 @@ Task<store::Result<void>> take_content(Call& call, const Change& leaving, Change
   co_return store::Result<void>();
 }
 
+// What a commit is to write there.
+store::RecordPtr written(const store::Commit& commit, const store::Key& key) {
+  store::RecordPtr record;
+  for (const store::Write& write : commit.writes) {
+    if (write.key == key) record = write.record;
+  }
+  return record;
+}
+
 // `is_done`: it leaves its old place by the same commit.
 Blob arrived(const FlatMove& move, const Change& leaving, const Change& coming, bool is_done) {
   Blob moved = *leaving.blob;
@@ -49,7 +59,6 @@ Blob arrived(const FlatMove& move, const Change& leaving, const Change& coming, 
   // A lease is of a name: that of the source ends, that of the destination goes on.
   moved.lease = coming.blob ? coming.blob->lease : headers::StoredLease();
   moved.content_shared = false;
-  moved.draft = 0;
   moved.arrival.reset();
   if (!is_done && coming.blob && coming.blob->arrival)
     moved.arrival = blob::Arrival{coming.blob->arrival->from, false};
@@ -117,7 +126,11 @@ wire::Result<void> FlatMover::check_over(const FlatMove& move, const Checks& che
                                          const Change& leaving, const Change& coming) const {
   if (!coming.blob) return {};
   const Blob& there = *coming.blob;
-  if (marks_way(there) && move.over == FlatMove::Over::kDirectory) return {};
+  if (marks_way(there) && move.over == FlatMove::Over::kDirectory) {
+    // Another rename came to the place of the one that this was to end.
+    if (there.arrival->from != move.mark) return wire::Error(Code::kPathAlreadyExists);
+    return {};
+  }
   if (is_own(move, leaving, there)) return {};
   // For its own copy the conditions were met before.
   if (!again_.empty()) {
@@ -145,8 +158,9 @@ Task<wire::Result<void>> FlatMover::name_version(Change& coming) {
   co_return wire::Result<void>();
 }
 
-Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& checks,
-                                          const Change& leaving, store::Commit& commit) {
+Task<wire::Result<FlatMover::Brought>> FlatMover::bring(const FlatMove& move, const Checks& checks,
+                                                        const Change& leaving,
+                                                        store::Commit& commit) {
   Call& call = to_.call;
   // What came below the source since all was looked at may be called anything.
   if (auto named = blob::check_blob_name(move.to); !named) co_return named.error();
@@ -164,12 +178,18 @@ Task<wire::Result<Blob>> FlatMover::bring(const FlatMove& move, const Checks& ch
     if (auto may = blob::check_deletable(call, *coming.blob); !may) co_return may.error();
     first.rules.keep = blob::Keep::kNothing;
   }
+  const bool is_first = !coming.blob;
   coming.blob = arrived(move, leaving, coming, is_within_one());
   if (auto named = co_await name_version(coming); !named) co_return named.error();
   if (auto taken = co_await take_content(call, leaving, coming); !taken)
     co_return service::storage_error(taken.error());
+  if (const uint64_t draft = leaving.blob->draft; draft != 0) {
+    auto appended = co_await move_appended(from_.call, leaving.place, coming.place, draft,
+                                           is_within_one(), commit);
+    if (!appended) co_return appended.error();
+  }
   if (auto done = co_await blob::finish_change(call, first, coming); !done) co_return done.error();
-  co_return std::move(*coming.blob);
+  co_return Brought{std::move(*coming.blob), is_first};
 }
 
 Task<wire::Result<void>> FlatMover::wait_for(store::Attempt& attempt,
@@ -200,7 +220,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::move_within(std::span<const Flat
       if (!*is_there) continue;
       auto brought = co_await bring(move, coming_checks, leaving, attempt.commit);
       if (!brought) co_return brought.error();
-      moved.last = std::move(*brought);
+      moved.last = std::move(brought->blob);
       leaving.blob.reset();
       auto left = co_await blob::finish_change(from_.call, leaving_checks, leaving);
       if (!left) co_return left.error();
@@ -228,8 +248,11 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::copy(std::span<const FlatMove> m
       if (!*is_there) continue;
       auto brought = co_await bring(move, coming_checks, leaving, attempt.commit);
       if (!brought) co_return brought.error();
-      copies.back() = Copied{leaving.found, *leaving.blob};
-      moved.last = std::move(*brought);
+      copies.back() = Copied{leaving.found, *leaving.blob, nullptr};
+      // Two empty copies cannot be told apart, as they have no content of their own.
+      if (brought->is_first && brought->blob.content.id != 0)
+        copies.back()->made = written(attempt.commit, blob::head_key(Place(to_.space, move.to)));
+      moved.last = std::move(brought->blob);
     }
     co_return std::move(moved);
   };
@@ -237,7 +260,7 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::copy(std::span<const FlatMove> m
 }
 
 Task<wire::Result<std::vector<FlatMove>>> FlatMover::leave(std::span<const FlatMove> moves,
-                                                           const Copies& copies) {
+                                                           Copies& copies) {
   const Checks checks = unconditional(leaving_rules());
   std::vector<FlatMove> changed;
   std::vector<std::pair<std::string, Blob>> again;
@@ -248,18 +271,19 @@ Task<wire::Result<std::vector<FlatMove>>> FlatMover::leave(std::span<const FlatM
     for (size_t i = 0; i < moves.size(); ++i) {
       if (!copies[i]) continue;
       Change leaving(Place(from_.space, moves[i].from), attempt.commit);
-      auto found = co_await from_.call.store().get(blob::head_key(leaving.place));
-      if (!found) co_return service::storage_error(found.error());
-      if (*found == nullptr) continue;
-      if (!is_same(*found, copies[i]->record)) {
+      auto found = co_await service::load<Blob>(from_.call, blob::head_key(leaving.place));
+      if (!found) co_return found.error();
+      copies[i]->is_orphan = !found->value || !blob::is_visible(*found->value, from_.call.now);
+      if (copies[i]->is_orphan) continue;
+      if (!is_same(found->record, copies[i]->record)) {
         changed.push_back(moves[i]);
         again.emplace_back(moves[i].to, copies[i]->blob);
         continue;
       }
       // Its lease and its conditions were looked at with this very state.
-      leaving.found = *found;
+      leaving.found = std::move(found->record);
       leaving.before = leaving.blob = copies[i]->blob;
-      attempt.commit.expect(blob::head_key(leaving.place), *found);
+      attempt.commit.expect(blob::head_key(leaving.place), leaving.found);
       leaving.blob.reset();
       auto left = co_await blob::finish_change(from_.call, checks, leaving);
       if (!left) co_return left.error();
@@ -271,6 +295,34 @@ Task<wire::Result<std::vector<FlatMove>>> FlatMover::leave(std::span<const FlatM
   co_return std::move(changed);
 }
 
+// The source was read before the copy was committed, and could not be guarded. So if it is gone,
+// its blob may have come to this place by another rename and have been deleted here: a copy that is
+// still as it was made, where nothing was, would bring it back.
+Task<wire::Result<size_t>> FlatMover::take_back(std::span<const FlatMove> moves,
+                                                const Copies& copies) {
+  blob::Rules rules = leaving_rules();
+  rules.keep = blob::Keep::kNothing;
+  const Checks checks = unconditional(rules);
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<size_t>> {
+    size_t taken = 0;
+    for (size_t i = 0; i < moves.size(); ++i) {
+      if (!copies[i] || !copies[i]->is_orphan || copies[i]->made == nullptr) continue;
+      Change coming(Place(to_.space, moves[i].to), attempt.commit);
+      auto found = co_await service::load<Blob>(to_.call, blob::head_key(coming.place));
+      if (!found) co_return found.error();
+      if (!is_same(found->record, copies[i]->made)) continue;
+      coming.found = std::move(found->record);
+      coming.before = std::move(found->value);
+      attempt.commit.expect(blob::head_key(coming.place), coming.found);
+      auto gone = co_await blob::finish_change(to_.call, checks, coming);
+      if (!gone) co_return gone.error();
+      ++taken;
+    }
+    co_return taken;
+  };
+  co_return co_await store::transact(to_.call, decide);
+}
+
 Task<wire::Result<FlatMover::Moved>> FlatMover::move_across(std::span<const FlatMove> moves,
                                                             const Checks& leaving,
                                                             const Checks& coming) {
@@ -278,8 +330,12 @@ Task<wire::Result<FlatMover::Moved>> FlatMover::move_across(std::span<const Flat
   Copies copies;
   auto moved = co_await copy(moves, leaving, coming, copies);
   if (!moved) co_return moved.error();
-  auto changed = co_await leave(moves.first(moved->taken), copies);
+  const std::span<const FlatMove> copied_moves = moves.first(moved->taken);
+  auto changed = co_await leave(copied_moves, copies);
   if (!changed) co_return changed.error();
+  auto taken_back = co_await take_back(copied_moves, copies);
+  if (!taken_back) co_return taken_back.error();
+  if (*taken_back == copied_moves.size()) moved->last.reset();
   for (int tries = 1; !changed->empty(); ++tries) {
     if (tries == store::kMaxTries) co_return service::storage_error(store::Error::kBusy);
     const std::vector<FlatMove> rest = std::move(*changed);

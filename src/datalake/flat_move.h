@@ -37,6 +37,7 @@ struct FlatMove {
   std::string to;
   Over over = Over::kNothing;
   std::optional<headers::Metadata> properties = {};  // In place of its own.
+  std::string mark = {};  // What the directory says that it replaces, where a rename ends by this.
 };
 
 // Whether it only marks the way of a rename. What no longer says that it is a directory is
@@ -70,8 +71,10 @@ class FlatMover {
  private:
   // What was copied to another container, in the order of the moves; nothing: it was gone.
   struct Copied {
-    store::RecordPtr record;
-    blob::Blob blob;
+    store::RecordPtr record;  // The source as it was read,
+    blob::Blob blob;          // decoded.
+    store::RecordPtr made;    // The copy where nothing was before; null: something was.
+    bool is_orphan = false;   // The source was gone when it was to leave.
   };
   using Copies = std::vector<std::optional<Copied>>;
 
@@ -83,14 +86,20 @@ class FlatMover {
   Task<wire::Result<Moved>> copy(std::span<const FlatMove> moves, const blob::Checks& leaving,
                                  const blob::Checks& coming, Copies& copies);
   // Takes away what was copied; those that changed since are to be copied again.
-  Task<wire::Result<std::vector<FlatMove>>> leave(std::span<const FlatMove> moves,
-                                                  const Copies& copies);
+  Task<wire::Result<std::vector<FlatMove>>> leave(std::span<const FlatMove> moves, Copies& copies);
+  // Takes copies back whose source somebody else had deleted or renamed before it was to leave. How
+  // many there were.
+  Task<wire::Result<size_t>> take_back(std::span<const FlatMove> moves, const Copies& copies);
   Task<wire::Result<void>> wait_for(store::Attempt& attempt, std::span<const FlatMove> moves,
                                     bool leaving, bool coming) const;
   // False: it is gone.
   Task<wire::Result<bool>> begin_leaving(const blob::Checks& checks, blob::Change& leaving);
-  Task<wire::Result<blob::Blob>> bring(const FlatMove& move, const blob::Checks& checks,
-                                       const blob::Change& leaving, store::Commit& commit);
+  struct Brought {
+    blob::Blob blob;
+    bool is_first = false;  // Nothing was seen there before.
+  };
+  Task<wire::Result<Brought>> bring(const FlatMove& move, const blob::Checks& checks,
+                                    const blob::Change& leaving, store::Commit& commit);
   wire::Result<void> check_over(const FlatMove& move, const blob::Checks& checks,
                                 const blob::Change& leaving, const blob::Change& coming) const;
   bool is_own(const FlatMove& move, const blob::Change& leaving, const blob::Blob& there) const;

@@ -156,7 +156,6 @@ TEST(FlatPaths, WhatIsSaidOfDirectories) {
       {"flat/implied", "200", "directory"},
       {"flat/implied/", "200", "directory"},
       {"flat/marked/", "200", "directory"},
-      {"flat/", "200", "directory"},
       {"flat/impl", "404 BlobNotFound", ""},
       {"flat/f/x", "404 BlobNotFound", ""},
   };

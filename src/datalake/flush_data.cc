@@ -5,6 +5,7 @@
 namespace kyanite::datalake {
 
 using service::Call;
+using wire::Code;
 
 namespace {
 
@@ -37,7 +38,8 @@ Outcome flush_data(Call& call) {
   if (!checks) co_return checks.error();
   ease_lease_check(*lease, *checks);
   auto edit = [&](blob::Change& change) -> Task<wire::Result<void>> {
-    if (auto writable = check_writable(*change.blob); !writable) co_return writable.error();
+    if (auto writable = check_writable(*change.blob, Code::kInvalidFlushOperation); !writable)
+      co_return writable.error();
     if (auto leased = begin_lease_order(*lease, call.now, *change.blob); !leased)
       co_return leased.error();
     auto flushed = co_await flush(call, change, *position, *retain, {});

@@ -62,9 +62,11 @@ Task<wire::Result<blob::FoundBlob>> find_path(Call& call) {
 }  // namespace
 
 Outcome get_path_properties(Call& call) {
+  const bool status_only = equals_ignoring_case(call.query.get("action"), "getStatus");
+  // Users say nothing of a root: what they have to say is of the file system.
+  if (call.target.object.empty() && !status_only) co_return wire::Error(Code::kInvalidUri);
   auto found = co_await find_path(call);
   if (!found) co_return found.error();
-  const bool status_only = equals_ignoring_case(call.query.get("action"), "getStatus");
   http::Reply reply(200);
   encode_path(reply, call, *found, !status_only);
   if (!found->blob->http.content_md5.empty())

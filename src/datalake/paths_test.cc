@@ -102,6 +102,34 @@ TEST(LakePaths, WhatComesInThePlaceOfAnExpiredFileIsAnother) {
   }
 }
 
+// What users say of a root is said of its file system.
+TEST(LakePaths, ARootHasNoPropertiesOfItsOwn) {
+  TestLake lake;
+  lake.around.context.settings = service::SettingsTable();
+  ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+  for (const std::string root : {"lake/", "flat/"}) {
+    const TestLake::Headers properties{{"x-ms-properties", "a=YQ=="}};
+    const TestLake::Headers json{{"Accept", "application/json"}};
+    EXPECT_EQ(lake.send({"HEAD", root, "", json}).outcome(), "400 InvalidUri");
+    EXPECT_EQ(lake.send({"PATCH", root, "action=setProperties", properties}).outcome(),
+              "400 InvalidUri");
+    EXPECT_EQ(lake.send({"HEAD", root, "action=getStatus"}).outcome(), "200");
+  }
+}
+
+TEST(LakePaths, ADirectoryThatNobodyAskedForHasNoContentType) {
+  TestLake lake;
+  ASSERT_EQ(lake.send(TestLake::make_file("lake/made/f")).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::put("lake/put/f", "x")).outcome(), "201");
+  ASSERT_EQ(lake.send(TestLake::make_directory("lake/asked")).outcome(), "201");
+  for (const char* path : {"lake/made", "lake/put", "lake/asked"}) {
+    const auto seen = lake.send({"HEAD", path});
+    EXPECT_EQ(seen.header("x-ms-resource-type"), "directory");
+    EXPECT_EQ(seen.header("Content-Type"),
+              std::string(path) == "lake/asked" ? "application/octet-stream" : "");
+  }
+}
+
 // What the service was recorded to say of encryption, which differs between the two kinds.
 TEST(LakePaths, SnapshotsAndBlocksThatWaitAreToldToBeEncrypted) {
   TestLake lake;

@@ -435,6 +435,84 @@ TEST(LakeRaces, TwoThatRenameTheSameFlatDirectory) {
   }
 }
 
+// Somebody else renames the same meanwhile and deletes it at its new place: nothing brings it back.
+TEST(LakeRaces, WhatWasDeletedInAnotherFlatFileSystemStaysDeleted) {
+  constexpr int kMostRecords = 40;
+  int met = 0;
+  for (int left = 1; left < kMostRecords; ++left) {
+    OpenedStore store;
+    TestLake lake(store);
+    lake.around.context.settings = service::SettingsTable();
+    for (const char* name : {"flat", "other"})
+      ASSERT_EQ(lake.send({"PUT", name, "restype=container"}).outcome(), "201");
+    ASSERT_EQ(lake.send(TestLake::put("flat/f", "content")).outcome(), "201");
+    const Request move = TestLake::rename("flat/f", "other/f");
+    const Request remove{"DELETE", "other/f"};
+    bool came = false;
+    store.meanwhile = [&]() -> Task<void> {
+      TestLake::Apart apart(lake.around.context);
+      const auto moved = co_await lake.serve(apart.context, move);
+      const auto gone = co_await lake.serve(apart.context, remove);
+      came = moved.outcome() == "201" && gone.outcome() == "202";
+    };
+    store.left = left;
+    const auto outcome = lake.send(move).outcome();
+    if (!came) continue;
+    ++met;
+    EXPECT_EQ(lake.send({"GET", "flat/f"}).outcome(), "404 BlobNotFound") << "record " << left;
+    EXPECT_EQ(lake.send({"GET", "other/f"}).outcome(), "404 BlobNotFound") << "record " << left;
+    EXPECT_TRUE(outcome == "201" || outcome == "404 SourcePathNotFound") << outcome;
+  }
+  EXPECT_GE(met, 5);
+}
+
+// A rename ends by replacing the directory that marks its way, and no other rename's.
+TEST(LakeRaces, ARenameThatEndsReplacesItsOwnMark) {
+  constexpr int kMostRecords = 60;
+  int met = 0;
+  for (int left = 1; left < kMostRecords; ++left) {
+    OpenedStore store;
+    TestLake lake(store);
+    lake.around.context.settings = service::SettingsTable();
+    ASSERT_EQ(lake.send({"PUT", "flat", "restype=container"}).outcome(), "201");
+    ASSERT_EQ(lake.send(TestLake::make_directory("flat/d")).outcome(), "201");
+    ASSERT_EQ(lake.send(TestLake::put("flat/d/f", "content")).outcome(), "201");
+    // As if the mark had gone with its directory, and another rename had begun.
+    bool came = false;
+    store.meanwhile = [&]() -> Task<void> {
+      store::Commit commit;
+      auto looked = co_await store.look([&](const store::View& view) -> store::Result<void> {
+        commit = {};
+        const store::Key key(lifetime::directory_space("account"), lifetime::kContainersFamily,
+                             "flat");
+        const auto space = store::decode<blob::Container>((*view.get(key))->value)->space;
+        const store::Key at(space, blob::kHeads, "e");
+        auto record = view.get(at);
+        if (!record || *record == nullptr) return {};
+        auto head = store::decode<blob::Blob>((*record)->value).value();
+        if (!head.arrival) return {};
+        head.arrival->from = "flat/another";
+        commit.put(at, service::to_record(head));
+        return {};
+      });
+      EXPECT_TRUE(looked.ok());
+      if (commit.writes.empty()) co_return;
+      came = true;
+      EXPECT_TRUE((co_await store.commit(std::move(commit))).ok());
+    };
+    store.left = left;
+    const auto outcome = lake.send(TestLake::rename("flat/d", "flat/e")).outcome();
+    if (!came) {
+      EXPECT_EQ(outcome, "201") << "record " << left;
+      continue;
+    }
+    ++met;
+    EXPECT_EQ(outcome, "409 PathAlreadyExists") << "record " << left;
+    EXPECT_EQ(lake.send({"HEAD", "flat/d"}).outcome(), "200") << "record " << left;
+  }
+  EXPECT_GE(met, 3);
+}
+
 TEST(LakeRaces, ASasForOnePathTakesNoTree) {
   auth::Caller one;
   one.kind = auth::Caller::Kind::kServiceSas;

@@ -263,7 +263,8 @@ class FlatRename {
     if (!source) co_return source.error();
     http::Reply reply(201);
     if (source->value && blob::is_folder(*source->value)) {
-      FlatMove move{source_.name, destination_.name, FlatMove::Over::kDirectory, order_.properties};
+      FlatMove move{source_.name, destination_.name, FlatMove::Over::kDirectory, order_.properties,
+                    arrives_from()};
       auto moved = co_await mover_.move(std::span(&move, 1), without_conditions(leaving_),
                                         without_conditions(coming_));
       if (!moved) co_return moved.error();

@@ -102,6 +102,7 @@ void LakeService::render(const Call& call, const wire::Error& error, http::Reply
                                        ? lake_message(code)
                                        : std::string_view(error.message);
   reply.header("x-ms-error-code", wire::name(code));
+  reply.because(message);
   if (call.request.method == "HEAD" || error.status == 304) return;
   std::string body;
   wire::JsonWriter json(body);
@@ -109,6 +110,11 @@ void LakeService::render(const Call& call, const wire::Error& error, http::Reply
   json.member("code", wire::name(code));
   json.member("message", wire::readable(message) + "\nRequestId:" + call.request_id +
                              "\nTime:" + wire::iso_date(call.now).str());
+  if (!error.details.empty()) {
+    json.key("detail").begin_object();
+    for (const auto& [element, value] : error.details) json.member(element, wire::readable(value));
+    json.end_object();
+  }
   json.end_object().end_object();
   reply.header("Content-Type", "application/json;charset=utf-8");
   reply.body = std::move(body);

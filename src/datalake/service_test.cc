@@ -63,5 +63,27 @@ TEST(LakeService, TellsTheApisApart) {
   }
 }
 
+// In the words of the API that was asked, and with what is wrong.
+TEST(LakeService, TellsErrors) {
+  const auto error = wire::invalid_header("Content-Length", "0");
+  service::TestContext around;
+  const LakeService lake;
+  service::TestCall test(around, "action=append");
+  test.request.method = "PATCH";
+  http::Reply reply(error.status);
+  lake.render(test.call, error, reply);
+  const auto& body = std::get<std::string>(reply.body);
+  EXPECT_TRUE(body.starts_with(R"({"error":{"code":"InvalidHeaderValue","message":")")) << body;
+  EXPECT_TRUE(body.ends_with(R"("detail":{"HeaderName":"Content-Length","HeaderValue":"0"}}})"))
+      << body;
+
+  http::Reply missing(404);
+  lake.render(test.call, wire::Error(wire::Code::kContainerNotFound), missing);
+  EXPECT_EQ(std::get<std::string>(missing.body).find("detail"), std::string::npos);
+  ASSERT_NE(missing.reason, nullptr);
+  EXPECT_EQ(*missing.reason, "The specified filesystem does not exist.");
+  EXPECT_TRUE(missing.has_header("x-ms-error-code"));
+}
+
 }  // namespace
 }  // namespace kyanite::datalake

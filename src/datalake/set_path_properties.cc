@@ -7,6 +7,8 @@
 namespace kyanite::datalake {
 
 Outcome set_path_properties(service::Call& call) {
+  // Those of a root are those of its file system.
+  if (call.target.object.empty()) co_return wire::Error(wire::Code::kInvalidUri);
   auto properties = decode_properties(call);
   if (!properties) co_return properties.error();
   auto http = headers::decode_http_properties(call, headers::kFilePropertyHeaders);

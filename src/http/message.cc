@@ -1,5 +1,7 @@
 #include "http/message.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "http/chars.h"
 
@@ -48,6 +50,17 @@ Reply& Reply::header(std::string_view name, uint64_t value) {
   std::string digits;
   append_uint(digits, value);
   return header(name, digits);
+}
+
+Reply& Reply::because(std::string_view text) {
+  text = text.substr(0, std::min(text.find_first_of("\r\n"), kMaxReasonBytes));
+  if (text.empty()) return *this;
+  std::string line(text);
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  reason = std::make_unique<const std::string>(std::move(line));
+  return *this;
 }
 
 bool Reply::has_header(std::string_view name) const {

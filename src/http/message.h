@@ -125,6 +125,9 @@ struct Reply {
   // length by this and sends no body.
   std::optional<uint64_t> stream_length;
 
+  // What the status line says beside the number; null: what is usual for it.
+  std::unique_ptr<const std::string> reason;
+
   // For the log and metrics; not sent.
   std::string_view error_code;
   bool close = false;  // Close the connection after this reply.
@@ -137,6 +140,10 @@ struct Reply {
   Reply& header(std::string_view name, std::string_view value);
   Reply& header(std::string_view name, uint64_t value);
   bool has_header(std::string_view name) const;
+  // Takes the first line of a text as the reason, at most so much of it. What is not printable
+  // ASCII becomes a question mark.
+  static constexpr size_t kMaxReasonBytes = 200;
+  Reply& because(std::string_view text);
 };
 
 // Serves one request. Called on the connection's event loop; must not block it.

@@ -92,6 +92,10 @@ std::string_view reason_phrase(int status) {
   }
 }
 
+std::string_view reason_of(const Reply& reply) {
+  return reply.reason != nullptr ? std::string_view(*reply.reason) : reason_phrase(reply.status);
+}
+
 std::string_view body_in_memory(const Reply& reply) {
   if (const auto* text = std::get_if<std::string>(&reply.body)) return *text;
   if (const auto* shared = std::get_if<Reply::Shared>(&reply.body)) return shared->bytes;
@@ -116,7 +120,7 @@ void append_head(std::string& out, const Reply& reply, const BodyPlan& plan, con
   out.append("HTTP/1.1 ");
   append_uint(out, static_cast<uint64_t>(reply.status));
   out.push_back(' ');
-  out.append(reason_phrase(reply.status)).append("\r\n").append(date_and_server_lines());
+  out.append(reason_of(reply)).append("\r\n").append(date_and_server_lines());
   if (plan.delimiter == BodyPlan::kLength) {
     out.append("Content-Length: ");
     append_uint(out, plan.length);

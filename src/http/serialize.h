@@ -44,6 +44,8 @@ std::string refusal(const HeadError& error);
 
 // "Not Found" for 404.
 std::string_view reason_phrase(int status);
+// What the status line of this reply says beside the number.
+std::string_view reason_of(const Reply& reply);
 
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string format_date(int64_t unix_seconds);

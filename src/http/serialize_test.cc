@@ -124,6 +124,26 @@ TEST(Serialize, DatesAndReasons) {
   EXPECT_EQ(reason_phrase(299), "Unknown");
 }
 
+// Whatever a message says, it stays within the status line.
+TEST(Serialize, AReasonOfItsOwn) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"", "HTTP/1.1 404 Not Found"},
+      {"No such thing.", "HTTP/1.1 404 No such thing."},
+      {"First line.\nRequestId:1", "HTTP/1.1 404 First line."},
+      {"First line.\r\nX-Other: 1", "HTTP/1.1 404 First line."},
+      {"\nX-Other: 1", "HTTP/1.1 404 Not Found"},
+      {"tab\there, \xC3\xA9, \x01", "HTTP/1.1 404 tab?here, ??, ?"},
+      {std::string(1000, 'x'), "HTTP/1.1 404 " + std::string(Reply::kMaxReasonBytes, 'x')},
+  };
+  for (const auto& [text, line] : rows) {
+    Reply reply(404);
+    reply.because(text);
+    const std::string out = serialized(reply, Head(), true);
+    EXPECT_EQ(out.substr(0, out.find("\r\n")), line);
+    EXPECT_EQ(out.find("X-Other"), std::string::npos);
+  }
+}
+
 TEST(Serialize, Refusal) {
   const std::string out = refusal({431, "too long"});
   EXPECT_TRUE(out.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"));

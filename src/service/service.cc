@@ -13,6 +13,7 @@ void Service::render(const Call& call, const wire::Error& error, http::Reply& re
   if (error.names != wire::Error::Names::kNeither &&
       (call.version >= wire::kErrorCodeHeader || call.version == wire::Version{}))
     reply.header("x-ms-error-code", wire::name(error.code));
+  reply.because(error.message);
   if (call.request.method == "HEAD" || error.status == 304) return;
   wire::XmlWriter xml;
   xml.open("Error").element("Code", wire::name(error.code));

@@ -11,6 +11,7 @@
 #include "auth/authorize.h"
 #include "base/bytes.h"
 #include "base/random.h"
+#include "http/serialize.h"
 #include "table/address.h"
 #include "table/change_reply.h"
 #include "table/handlers.h"
@@ -184,7 +185,7 @@ http::Reply refused_reply(const Call& outer, const ChangeSet& set, Refusal why, 
   render_json_error(call, why.error, reply);
   reply.header("DataServiceVersion", "3.0;");
   return change_set_reply([&](wire::MultipartWriter& writer) {
-    writer.reply(reply.status, reply.head, text_of(reply));
+    writer.reply(reply.status, http::reason_of(reply), reply.head, text_of(reply));
   });
 }
 
@@ -195,7 +196,7 @@ http::Reply applied_reply(const ChangeSet& set, const std::vector<Changed>& chan
       http::Reply reply = change_reply(item.call, item.wanted, set.changes[i], changed[i]);
       const bool insert = set.changes[i].verb == Verb::kInsert;
       reply.header("DataServiceVersion", insert ? "3.0;" : "1.0;");
-      writer.reply(reply.status, reply.head, text_of(reply));
+      writer.reply(reply.status, http::reason_of(reply), reply.head, text_of(reply));
     }
   });
 }
@@ -230,7 +231,7 @@ Outcome run_query(Call& call, std::string_view content) {
   reply.header("DataServiceVersion", "3.0;");
   std::string body;
   wire::MultipartWriter writer(body, "batchresponse_" + random_uuid());
-  writer.reply(reply.status, reply.head, text_of(reply));
+  writer.reply(reply.status, http::reason_of(reply), reply.head, text_of(reply));
   writer.close();
   co_return batch_reply(writer, std::move(body));
 }

@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "http/chars.h"
 #include "http/limits.h"
-#include "http/serialize.h"
 
 namespace kyanite::wire {
 
@@ -137,14 +136,14 @@ void MultipartWriter::part(std::string_view content_type) {
   out_.append("Content-Type: ").append(content_type).append("\r\n\r\n");
 }
 
-void MultipartWriter::reply(int status, std::string_view head, std::string_view body,
-                            std::string_view content_id) {
+void MultipartWriter::reply(int status, std::string_view reason, std::string_view head,
+                            std::string_view body, std::string_view content_id) {
   begin_part();
   out_.append("Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n");
   if (!content_id.empty()) out_.append("Content-ID: ").append(content_id).append("\r\n");
   out_.append("\r\nHTTP/1.1 ");
   append_uint(out_, static_cast<uint64_t>(status));
-  out_.append(" ").append(http::reason_phrase(status)).append("\r\n");
+  out_.append(" ").append(reason).append("\r\n");
   out_.append(head).append("\r\n").append(body).append("\r\n");
 }
 

@@ -50,7 +50,7 @@ class MultipartWriter {
   void part(std::string_view content_type);
   // Begins an application/http part with the status line and the headers of a reply
   // ("Name: value\r\n" each), then its body.
-  void reply(int status, std::string_view head, std::string_view body,
+  void reply(int status, std::string_view reason, std::string_view head, std::string_view body,
              std::string_view content_id = {});
   void close();
 

@@ -111,8 +111,8 @@ TEST(Multipart, WrittenPartsReadBack) {
   MultipartWriter outer(out, "batch");
   MultipartWriter inner(out, "set");
   outer.part("multipart/mixed; boundary=" + inner.boundary());
-  inner.reply(204, "ETag: x\r\n", "");
-  inner.reply(201, "A: b\r\n", "{}", "7");
+  inner.reply(204, "No Content", "ETag: x\r\n", "");
+  inner.reply(201, "Created", "A: b\r\n", "{}", "7");
   inner.close();
   outer.close();
   const auto parts = parse_multipart(out, "batch", 1);
