@@ -8,7 +8,7 @@ import unittest
 import uuid
 
 from azure.core.exceptions import HttpResponseError
-from azure.storage.fileshare import ContentSettings, ShareLeaseClient, ShareServiceClient
+from azure.storage.fileshare import ContentSettings, ShareFileClient, ShareLeaseClient, ShareServiceClient
 from impacket.smb3structs import DELETE, FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA
 from impacket.smbconnection import SessionError
 
@@ -20,15 +20,29 @@ EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 BOTH = FILE_READ_DATA | FILE_WRITE_DATA
 TEXT = b"hello"
 
+
+def copy_of(file, content=None):
+    """Another file beside it, with this content or none at all."""
+    other = ShareFileClient(file.url.rsplit("?", 1)[0].rsplit("/", 2)[0], file.share_name, "c" + uuid.uuid4().hex,
+                            credential={"account_name": ACCOUNT, "account_key": KEY}, retry_total=0)
+    if content is not None:
+        other.upload_file(content)
+    return other
+
+
 READS = {
     "get": lambda file, **named: file.download_file(**named).readall(),
     "get properties": lambda file, **named: file.get_file_properties(**named),
     "list ranges": lambda file, **named: file.get_ranges(**named),
+    "copy from": lambda file, **named: copy_of(file).start_copy_from_url(file.url, **named),
 }
 WRITES = {
     "put range": lambda file, **named: file.upload_range(b"REST!", 0, 5, **named),
     "set properties": lambda file, **named: file.set_http_headers(ContentSettings(content_type="text/plain"), **named),
     "set metadata": lambda file, **named: file.set_file_metadata({"a": "b"}, **named),
+    "set length": lambda file, **named: file.resize_file(512, **named),
+    "create": lambda file, **named: file.create_file(5, **named),
+    "copy to": lambda file, **named: file.start_copy_from_url(copy_of(file, b"source").url, **named),
 }
 # What a client keeps of what it has, and whether the operation waits until it has said so.
 LEFT_BY_READS = {"RWH": ("RH", True), "RW": ("R", True), "RH": None, "R": None}

@@ -50,15 +50,37 @@ class Host:
         # The well-known account is served on other addresses than loopback only if it is asked for.
         self.start_server = lambda: Server(*flags, location=self.location, env={"AZURITE_ACCOUNTS": f"{ACCOUNT}:{KEY}"})
         self.server = self.start_server()
-        shares = ShareServiceClient(self.server.url("File"), credential={"account_name": ACCOUNT, "account_key": KEY})
-        shares.create_share(SHARE, quota=QUOTA_GIB)
+        self.connect = lambda: ShareServiceClient(self.server.url("File"), retry_total=0,
+                                                  credential={"account_name": ACCOUNT, "account_key": KEY}).get_share_client(SHARE)
+        self.connect().create_share(quota=QUOTA_GIB)
 
-    def answer(self, word):
-        if word != "kill":
-            return "unknown"
+    def answer(self, line):
+        """What the guest asks for: a word, and for some of them a path and a text. The code of an error where REST refuses it."""
+        word, *rest = line.split(" ", 2)
+        try:
+            return getattr(self, "do_" + word, lambda *_: "unknown")(*rest)
+        except Exception as error:  # The check that asked compares it.
+            return str(getattr(error, "error_code", None) or error).replace("\n", " ")
+
+    def do_kill(self):
         self.server.kill()
         self.server = self.start_server()
         return "done"
+
+    def do_get(self, path):
+        return self.connect().get_file_client(path).download_file().readall().decode()
+
+    def do_put(self, path, text):
+        self.connect().get_file_client(path).upload_range(text.encode(), 0, len(text))
+        return "done"
+
+    def do_delete(self, path):
+        self.connect().get_file_client(path).delete_file()
+        return "done"
+
+    def do_snapshot(self):
+        """The second it shows."""
+        return self.connect().create_snapshot()["snapshot"][:19]
 
     def stop(self):
         try:

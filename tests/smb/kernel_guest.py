@@ -3,12 +3,14 @@
 The root of the guest is the host's, read-only. What it tells goes out on the console, a line each: "ok WAY CHECK", "FAIL WAY
 CHECK: WHY", and "ask WORD" for what only the host can do, which answers with a line."""
 
+import calendar
 import ctypes
 import errno
 import fcntl
 import mmap
 import os
 import pathlib
+import random
 import socket
 import struct
 import subprocess
@@ -35,7 +37,9 @@ WAYS = {
 # What is done in every way, and what is done in one.
 EVERYWHERE = ["files", "append", "truncate", "rename", "unlink", "directories"]
 ONCE = ["many_names", "names", "locks", "mapped", "two_mounts", "open_files_seen_elsewhere", "held_handles", "space",
-        "holes", "copy_range", "times", "killed_server"]
+        "holes", "copy_range", "times", "random_changes", "appenders", "winners", "counter", "replaced_while_open", "strange_names",
+        "deep", "changing_listing", "kinds_of_locks", "far_offsets", "subfolder", "rest", "rest_and_locks", "snapshot",
+        "killed_server"]
 FULL_WAY = "3.1.1"
 CHECKS = [(way, check) for way in WAYS for check in EVERYWHERE + (ONCE if way == FULL_WAY else [])]
 
@@ -114,14 +118,15 @@ def start_machine():
 class Mounted:
     """The share, as a client of its own."""
 
-    def __init__(self, name, options):
+    def __init__(self, name, options, folder=""):
         self.path = pathlib.Path("/mnt") / name
         self.options = options
+        self.source = f"//{SERVER}/{SHARE}/{folder}".rstrip("/")
 
     def __enter__(self):
         self.path.mkdir(exist_ok=True)
         account, key = os.environ["KYANITE_ACCOUNT"], os.environ["KYANITE_KEY"]
-        mount(f"//{SERVER}/{SHARE}", self.path, "cifs",
+        mount(self.source, self.path, "cifs",
               f"ip={SERVER},unc=\\\\{SERVER}\\{SHARE},user={account},pass={key},nosharesock,hard,{self.options}")
         return self.path
 
@@ -342,6 +347,291 @@ def times(here, there):
     before = (here / "file").stat().st_mtime
     (here / "file").write_text("y")
     within(10, "a write makes it newer", lambda: (there / "file").stat().st_mtime > before)
+    (here / "file").unlink()
+
+
+def random_changes(here, there):
+    """Reads, writes, cuts and mapped memory in any order, compared with bytes in memory; now and then by the other mount."""
+    for seed in range(4):
+        dice, wanted, steps = random.Random(seed), bytearray(), []
+        file = os.open(here / "file", os.O_RDWR | os.O_CREAT)
+
+        def put(offset, data):
+            wanted.extend(bytes(max(0, offset - len(wanted))))
+            wanted[offset:offset + len(data)] = data
+
+        for _ in range(120):
+            act = dice.choice(("write", "write", "read", "cut", "map", "copy", "other reads", "other writes", "sync"))
+            offset, length = dice.randrange(500_000), dice.choice((1, 512, 5_000, 70_000, 200_000))
+            steps = [*steps[-3:], (act, offset, length)]
+            if act == "write":
+                data = dice.randbytes(length)
+                os.pwrite(file, data, offset)
+                put(offset, data)
+            elif act == "cut":
+                os.ftruncate(file, offset)
+                put(offset, b"")
+                del wanted[offset:]
+            elif act == "map" and len(wanted) > length:
+                offset %= len(wanted) - length
+                data = dice.randbytes(length)
+                with mmap.mmap(file, len(wanted)) as memory:
+                    memory[offset:offset + length] = data
+                put(offset, data)
+            elif act == "copy" and len(wanted) > 2 * length:
+                source, target = dice.randrange(length), len(wanted) - length
+                os.fsync(file)
+                copied = os.copy_file_range(file, file, min(length, target - source), source, target)
+                put(target, bytes(wanted[source:source + copied]))
+            elif act == "other reads":
+                os.fsync(file)
+                same((there / "file").read_bytes() == wanted, True, f"what the other reads is right (seed {seed}: {steps})")
+            elif act == "other writes":
+                data = dice.randbytes(length)
+                os.close(file)
+                with open(there / "file", "r+b", buffering=0) as other:
+                    os.pwrite(other.fileno(), data, offset)
+                put(offset, data)
+                file = os.open(here / "file", os.O_RDWR)
+            elif act == "sync":
+                os.fsync(file)
+            same(os.pread(file, length, offset) == wanted[offset:offset + length], True, f"what is read is right (seed {seed}: {steps})")
+        os.close(file)
+        same((there / "file").read_bytes() == wanted, True, f"the file is right in the end (seed {seed})")
+        (here / "file").unlink()
+
+
+def at_once(*works):
+    """Runs functions in processes of their own; each returns a number, which are returned."""
+    readers = []
+    for work in works:
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            try:
+                os.write(writer, str(work()).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        readers.append(reader)
+    told = []
+    for reader in readers:
+        with open(reader) as answer:
+            told.append(answer.read())
+    for _ in works:
+        os.wait()
+    if "" in told:
+        raise Wrong("a process failed")
+    return [int(number) for number in told]
+
+
+def appenders(here, there):
+    """What one appends comes behind what the other has appended, by turns."""
+    (here / "log").touch()
+    for i in range(40):
+        for who in (here, there):
+            with open(who / "log", "ab", buffering=0) as file:
+                file.write(f"{who == here} {i}\n".encode())
+    same((here / "log").read_text(), "".join(f"True {i}\nFalse {i}\n" for i in range(40)), "the lines")
+    (here / "log").unlink()
+
+
+def winners(here, there):
+    """Of several who make a file that must not be there one succeeds."""
+    def make(base):
+        won = 0
+        for i in range(60):
+            try:
+                os.close(os.open(base / f"name-{i}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+                won += 1
+            except FileExistsError:
+                pass
+        return won
+    same(sum(at_once(*(lambda base=base: make(base) for base in (here, there, here, there)))), 60, "the number that were made")
+    for i in range(60):
+        (here / f"name-{i}").unlink()
+
+
+def counter(here, there):
+    """Who has the lock counts one further than whoever had it before, on whichever mount."""
+    (here / "file").write_text("0")
+
+    def count(base):
+        for _ in range(40):
+            with open(base / "file", "r+") as file:
+                fcntl.lockf(file, fcntl.LOCK_EX)
+                number = int(file.read())
+                file.seek(0)
+                file.write(str(number + 1))
+                file.flush()
+                os.fsync(file)
+                fcntl.lockf(file, fcntl.LOCK_UN)
+        return 40
+    same(sum(at_once(lambda: count(here), lambda: count(there), lambda: count(here))), 120, "the number of counts")
+    same((there / "file").read_text(), "120", "the count")
+    (here / "file").unlink()
+
+
+def replaced_while_open(here, there):
+    """Windows does not replace a file that is open: the one that was to take its place is still there."""
+    for holder in (here, there):
+        (here / "new").write_text("new")
+        (here / "old").write_text("old")
+        with open(holder / "old") as file:
+            fails(errno.EACCES, os.rename, here / "new", here / "old")
+            same(file.read(), "old", "what is open")
+        same((here / "new").read_text(), "new", "what was not renamed")
+        # The client has removed the other one, which goes when it is closed.
+        within(10, "the name is free", lambda: not (there / "old").exists())
+        os.rename(here / "new", here / "old")
+        within(10, "the other sees the new one", lambda: (there / "old").exists())
+        same((there / "old").read_text(), "new", "what was renamed")
+        (here / "old").unlink()
+
+
+def strange_names(here, there):
+    letters = [chr(code) for code in range(1, 0x7F) if chr(code) not in "/\\"]
+    wanted = [f"a{letter}b" for letter in letters if not letter.isupper()]
+    wanted += ["\U0001F600" * 60, "\U0010FFFF", "\u00e9", "e\u0301", "\u0130", "\u0131", "\u00df", "\ufffd", "x" * 255, "\u65e5" * 85]
+    wanted += ["dot.", "dots..", "space ", "dot .", " first", ".first", "...", "..first", "~", "aux.txt", "lpt9.x", "con1", "a~1"]
+    for name in wanted:
+        with open(here / name, "w", newline="") as file:
+            file.write(name)
+    same(sorted(os.listdir(there)), sorted(wanted), "the names")
+    for name in wanted:
+        with open(there / name, newline="") as file:
+            same(file.read(), name, f"what {name!r} has")
+        (here / name).unlink()
+    fails(errno.ENAMETOOLONG, os.mkdir, here / ("x" * 256))
+    for name in ("con", "NUL", "com1"):
+        fails(errno.ENOENT, os.mkdir, here / name)
+
+
+def deep(here, there):
+    names = ["directory"] * 200
+    path = here
+    for name in names:
+        path /= name
+        path.mkdir()
+    (path / "file").write_text("deep")
+    same(there.joinpath(*names, "file").read_text(), "deep", "what is far below")
+    (path / "file").unlink()
+    for _ in names:
+        path.rmdir()
+        path = path.parent
+
+
+def changing_listing(here, there):
+    """What stays is listed once, whatever comes and goes meanwhile; and a place in a listing can be gone back to."""
+    stay = {f"s{i:04}" for i in range(1_500)}
+    go = [f"g{i:03}" for i in range(300)]
+    for name in (*stay, *go):
+        (here / name).touch()
+    seen = []
+    with os.scandir(there) as entries:
+        for entry in entries:
+            seen.append(entry.name)
+            if len(seen) % 10 == 0 and go:
+                name = go.pop()
+                (here / name).unlink()
+                (here / f"new-{name}").touch()
+                os.rename(here / f"new-{name}", here / f"a{name}")
+    same(len(seen), len(set(seen)), "the number of names, each counted once,")
+    same(stay - set(seen), set(), "what is missing")
+    for name in os.listdir(there):
+        (here / name).unlink()
+
+
+def kinds_of_locks(here, there):
+    """flock, and locks of open files rather than of processes."""
+    (here / "file").write_bytes(bytes(100))
+    with open(here / "file", "r+b") as mine, open(there / "file", "r+b") as theirs:
+        fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fails(errno.EACCES, fcntl.flock, theirs, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(mine, fcntl.LOCK_UN)
+        for file in (mine, theirs):
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        for file in (mine, theirs):
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+        def of_file(file, kind, start, length):
+            return fcntl.fcntl(file, 37, struct.pack("hhqqi4x", kind, 0, start, length, 0))  # F_OFD_SETLK
+        of_file(mine, fcntl.F_WRLCK, 0, 50)
+        fails(errno.EACCES, of_file, theirs, fcntl.F_WRLCK, 49, 10)
+        of_file(theirs, fcntl.F_WRLCK, 50, 1 << 60)
+        fails(errno.EACCES, of_file, mine, fcntl.F_RDLCK, 1 << 59, 1)
+    (here / "file").unlink()
+
+
+def far_offsets(here, there):
+    places = (0, (1 << 32) - 3, (1 << 32) + 70_000)
+    with open(here / "file", "wb", buffering=0) as file:
+        for place in places:
+            os.pwrite(file.fileno(), b"there", place)
+        os.fsync(file)
+        with open(there / "file", "rb", buffering=0) as other:
+            same([os.pread(other.fileno(), 5, place) for place in places], [b"there"] * 3, "what is far behind")
+            same(os.pread(other.fileno(), 4, 1 << 31), bytes(4), "what is between")
+            same(os.fstat(other.fileno()).st_size, places[-1] + 5, "the length")
+        fails(errno.ENOSPC, os.ftruncate, file.fileno(), (QUOTA_GIB << 30) + 1)
+    same((there / "file").stat().st_size, places[-1] + 5, "the length after a cut that was refused")
+    (here / "file").unlink()
+
+
+def subfolder(here, there):
+    """A directory of the share is mounted, and one that is not there is refused."""
+    (here / "inner").mkdir()
+    (here / "inner" / "file").write_text("x")
+    inside = f"{here.name}/inner"
+    with Mounted("sub", f"vers=3.1.1,prefixpath={inside}", inside) as inner:
+        same(os.listdir(inner), ["file"], "what is in it")
+        os.rename(inner / "file", inner / "moved")
+    same((there / "inner" / "moved").read_text(), "x", "what was renamed there")
+    missing = Mounted("sub", f"vers=3.1.1,prefixpath={here.name}/missing", f"{here.name}/missing")
+    fails(errno.ENOENT, missing.__enter__)
+    (here / "inner" / "moved").unlink()
+    (here / "inner").rmdir()
+
+
+def rest(here, there):
+    """REST reads what a client has only in its cache, and a client does not read what it had before REST wrote."""
+    path = f"{here.name}/file"
+    with open(here / "file", "w+b", buffering=0) as file:
+        for i in range(10):
+            file.seek(0)
+            file.write(f"client {i}".encode())
+            same(ask(f"get {path}"), f"client {i}", "what REST reads")
+            same(ask(f"put {path} server{i}."), "done", "the answer of REST")
+            within(10, "what REST has written", lambda: os.pread(file.fileno(), 8, 0) == f"server{i}.".encode())
+        same(ask(f"delete {path}"), "SharingViolation", "the deletion of what is open")
+    same(ask(f"delete {path}"), "done", "the deletion of what is closed")
+    within(10, "it is gone", lambda: not (here / "file").exists() and not (there / "file").exists())
+
+
+def rest_and_locks(here, there):
+    path = f"{here.name}/file"
+    (here / "file").write_text("x" * 10)
+    with open(here / "file", "r+b") as mine:
+        fcntl.lockf(mine, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 0)
+        same(ask(f"put {path} y"), "FileLockConflict", "the answer to a write")
+        same(ask(f"get {path}"), "FileLockConflict", "the answer to a read")
+        fcntl.lockf(mine, fcntl.LOCK_UN, 5, 0)
+        same(ask(f"put {path} y"), "done", "the answer without a lock")
+    same((there / "file").read_text(), "y" + "x" * 9, "the file")
+    (here / "file").unlink()
+
+
+def snapshot(here, there):
+    (here / "file").write_text("then")
+    (here / "gone").write_text("there")
+    second = ask("snapshot")
+    (here / "file").write_text("now")
+    (here / "gone").unlink()
+    file_time = (calendar.timegm(time.strptime(second, "%Y-%m-%dT%H:%M:%S")) + 11_644_473_600) * 10_000_000
+    with Mounted("snapshot", f"vers=3.1.1,snapshot={file_time}") as shown:
+        same((shown / here.name / "file").read_text(), "then", "the file in the snapshot")
+        same(sorted(os.listdir(shown / here.name)), ["file", "gone"], "the names in the snapshot")
+        fails(errno.EROFS, os.unlink, shown / here.name / "gone")
+    same((there / "file").read_text(), "now", "the file")
     (here / "file").unlink()
 
 
