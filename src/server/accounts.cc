@@ -13,12 +13,23 @@ namespace {
 
 constexpr size_t kShortestName = 3;
 constexpr size_t kLongestName = 24;
+constexpr size_t kLongestLabel = 63;  // A name may be a part of a host's.
 constexpr size_t kMostKeys = 2;
 
 bool is_account_name(std::string_view name) {
   return name.size() >= kShortestName && name.size() <= kLongestName &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+}
+
+// Azurite takes any. What a path can have, and what cannot be mistaken for the second region of
+// another account.
+bool is_name_for_azurite(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestLabel && !name.ends_with("-secondary") &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_';
+         });
 }
 
 // At each of the separators.
@@ -54,8 +65,13 @@ Result<auth::Account, std::string> make_account(std::string_view name,
                                                 const std::vector<std::string_view>& keys,
                                                 KeyForm form) {
   const std::string shown(name);
-  if (!is_account_name(name)) {
+  if (form == KeyForm::kBase64 && !is_account_name(name)) {
     return Failure{"'" + shown + "' is not an account name: 3 to 24 lower-case letters and digits"};
+  }
+  if (form == KeyForm::kAsAzurite && !is_name_for_azurite(name)) {
+    return Failure{"'" + shown +
+                   "' is not an account name: at most 63 letters, digits, '-' and '_', and no "
+                   "-secondary at its end"};
   }
   if (keys.empty()) return Failure{"account " + shown + " has no key"};
   if (keys.size() > kMostKeys) return Failure{"account " + shown + " has more than two keys"};

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { BlobSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
 import { TableServiceClient } from '@azure/data-tables';
 import { ACCOUNT, FREE_PORTS, KEY, Server, binary, run } from './server.mjs';
@@ -117,6 +117,24 @@ test('the well-known account on other addresses: only when asked for, and then s
   assert.match(seen.errors, /Serving on 0\.0\.0\.0 with the well-known account.*whoever reaches/);
   seen.child.kill('SIGTERM');
   assert.equal(await seen.ended, 0);
+});
+
+test('accounts of any name that Azurite takes', async () => {
+  for (const name of ['a', 'My-Account_1']) {
+    const env = { AZURITE_ACCOUNTS: `${name}:c2VjcmV0` };
+    const seen = await started(path.join(directory, 'azurite'), ['--silent', '--inMemoryPersistence', ...SOME_PORTS], { env, lines: THREE });
+    const [blob, queue, table] = ['Blob', 'Queue', 'Table'].map((service) => `${urlOf(seen, service)}/${name}`);
+    const connection = `DefaultEndpointsProtocol=http;AccountName=${name};AccountKey=c2VjcmV0;BlobEndpoint=${blob};QueueEndpoint=${queue};TableEndpoint=${table};`;
+    const box = BlobServiceClient.fromConnectionString(connection).getContainerClient('box');
+    await box.create();
+    await box.getBlockBlobClient('b').upload('1', 1);
+    const signed = await box.getBlockBlobClient('b').generateSasUrl({ permissions: BlobSASPermissions.parse('r'), expiresOn: new Date(Date.now() + 60_000) });
+    assert.equal(await (await fetch(signed)).text(), '1');
+    await QueueServiceClient.fromConnectionString(connection).createQueue('box');
+    await TableServiceClient.fromConnectionString(connection, { allowInsecureConnection: true }).createTable('box');
+    seen.child.kill('SIGTERM');
+    assert.equal(await seen.ended, 0);
+  }
 });
 
 test('flags of the environment, and keys that are not base64', async () => {

@@ -97,15 +97,12 @@ class Runs(Unpacked):
         run(*self.inside(["kyanite", "--healthcheck"], **ports))
         # What health checks of compose files for Azurite ask for.
         for asked in (f"nc -z 127.0.0.1 {ports['KYANITE_BLOB_PORT']}", f"wget -q -O - http://127.0.0.1:{ports['KYANITE_ADMIN_PORT']}/healthz"):
-            run(*self.inside(["sh", "-c", asked]))
-        written = subprocess.run(self.inside(["sh", "-c", "echo > /tmp/file"]), capture_output=True, text=True, check=False)
+            run(*self.inside(["/bin/sh", "-c", asked]))
+        written = subprocess.run(self.inside(["/bin/sh", "-c", "echo > /tmp/file"]), capture_output=True, text=True, check=False)
         self.assertIn("Read-only file system", written.stderr)
         self.assertEqual(server.stop(), 0)
         gone = subprocess.run(self.inside(["kyanite", "--healthcheck"], **ports), capture_output=True, check=False)
         self.assertEqual(gone.returncode, 1)
-        # Its user can write to its data and nothing else, so a root that is read-only is no loss.
-        written = [path for path in self.root.rglob("*") if path.lstat().st_uid != 0 and self.root / "data" not in [path, *path.parents]]
-        self.assertEqual(written, [])
 
     def test_own_accounts_close_the_door(self):
         ports = self.some_ports()

@@ -39,9 +39,11 @@ class Kills(Torture):
 
     def test_backups(self):
         self.torture("--backup", "--cycles", "3", "--seconds", "60")
+        self.torture("--far-backup", "--cycles", "2", "--seconds", "60")
 
     def test_backups_that_are_not_right_are_noticed(self):
         self.torture("--backup", "--self-test")
+        self.torture("--far-backup", "--self-test")
 
     def test_descriptors(self):
         self.torture("--descriptors", "--self-test")

@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "py"))
 
-from backups import Backups
+from backups import Backups, FarBackups
 from bad import BadDisk
 from client import Disconnected
 from clocks import ClockJumps
@@ -29,7 +29,7 @@ from lost import LostParts
 from owner import Wrong
 from power import PowerCut
 
-MODES = (Kills, PowerCut, DiskFull, BadDisk, LostParts, Descriptors, ClockJumps, Crowd, Backups)
+MODES = (Kills, PowerCut, DiskFull, BadDisk, LostParts, Descriptors, ClockJumps, Crowd, Backups, FarBackups)
 HELP = {
     PowerCut: "kill the server and take back what it had not synced, wholly, in part, or with the last write torn",
     DiskFull: "let the disk have no room for a while",
@@ -39,6 +39,7 @@ HELP = {
     ClockJumps: "set the clock forward and back",
     Crowd: "with thousands of idle and slow connections",
     Backups: "back the server up under load, kill some of the backups, and verify what is restored",
+    FarBackups: "the same to a container of another server",
 }
 
 
