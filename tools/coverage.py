@@ -60,6 +60,7 @@ REMARKS = {
         "Comes to the port of blobs and is told apart by the host name (`ACCOUNT.dfs.*`), `resource`, `action`, `recursive`, PATCH, "
         "x-ms-rename-source, POST with x-ms-lease-action, or an Accept that begins with application/json.",
         "Between a file system with hierarchical namespace and one without, nothing is renamed: 501 NotImplemented.",
+        "Data Lake appends to what Put Blob made as a whole; of what is made of blocks it is documented that the service does not.",
         "Without hierarchical namespace the service refuses Data Lake where soft delete is on; here it works, and renames and deletions "
         "leave what the Blob API leaves.",
         "One flush takes at most 50,000 appended parts.",

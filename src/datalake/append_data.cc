@@ -107,7 +107,11 @@ Outcome append_data(Call& call) {
       if (!flushed) co_return flushed.error();
       if (is_append_blob) ++blob.committed_blocks;
       // What the body is sent as becomes the type of the whole.
-      if (*flushes && !type->empty()) blob.http.content_type = *type;
+      if (*flushes) {
+        headers::HttpProperties said;
+        said.content_type = *type;
+        replace_properties(std::move(said), blob);
+      }
       co_return end_lease_order(*lease, call.now, blob);
     };
     auto changed = co_await blob::change_blob(call, *checks, edit);

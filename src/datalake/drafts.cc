@@ -133,6 +133,11 @@ Task<wire::Result<void>> flush(Call& call, blob::Change& change, uint64_t positi
   co_return wire::Result<void>();
 }
 
+void replace_properties(headers::HttpProperties said, Blob& blob) {
+  blob.http = std::move(said);
+  if (blob.http.content_type.empty()) blob.http.content_type = "application/octet-stream";
+}
+
 Task<wire::Result<void>> move_appended(Call& call, const blob::Place& from, const blob::Place& to,
                                        uint64_t draft, bool leaves, store::Commit& commit) {
   std::string number;

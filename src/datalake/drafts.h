@@ -36,6 +36,9 @@ void put_appended(const blob::Place& place, const blob::Blob& blob, uint64_t pos
 Task<wire::Result<void>> flush(service::Call& call, blob::Change& change, uint64_t position,
                                bool retain, const content::Pieces& last);
 
+// What the request that flushes says of the content takes the place of what was said of it before.
+void replace_properties(headers::HttpProperties said, blob::Blob& blob);
+
 // Where there are no directories, what waits lies by the file's name, so it is taken along when
 // that changes, under the same number. `leaves`: it leaves the old name by the same commit.
 Task<wire::Result<void>> move_appended(service::Call& call, const blob::Place& from,

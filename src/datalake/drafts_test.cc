@@ -101,6 +101,46 @@ TEST(Drafts, OneFileIsWrittenByOneApi) {
   }
 }
 
+// A flush says anew what the content is, like a list of blocks; what it does not say goes.
+TEST(Drafts, AFlushReplacesWhatIsSaidOfTheContent) {
+  const TestLake::Headers all{
+      {"x-ms-content-type", "a/b"},       {"x-ms-content-encoding", "gzip"},
+      {"x-ms-content-language", "en"},    {"x-ms-content-disposition", "inline"},
+      {"x-ms-cache-control", "no-store"}, {"x-ms-properties", "user=Yg=="}};
+  const struct {
+    const char* query;
+    TestLake::Headers headers;
+    std::string body;
+    const char* type;
+    const char* language;
+  } cases[] = {
+      {"action=flush&position=0", {}, "", "application/octet-stream", ""},
+      {"action=flush&position=0", {{"x-ms-content-type", "c/d"}}, "", "c/d", ""},
+      {"action=flush&position=0",
+       {{"x-ms-content-language", "de"}},
+       "",
+       "application/octet-stream",
+       "de"},
+      {"action=append&position=0&flush=true", {{"Content-Type", "e/f"}}, "x", "e/f", ""},
+      {"action=append&position=0&flush=true", {}, "x", "application/octet-stream", ""},
+      {"action=append&position=0", {{"Content-Type", "e/f"}}, "x", "a/b", "en"},
+  };
+  for (const auto& given : cases) {
+    TestLake lake;
+    ASSERT_EQ(lake.send({"PUT", "lake/f", "resource=file", all}).outcome(), "201");
+    const auto written = lake.send({"PATCH", "lake/f", given.query, given.headers, given.body});
+    ASSERT_TRUE(written.outcome().starts_with("20")) << written.outcome();
+    const auto seen = lake.send({"HEAD", "lake/f"});
+    const bool stays = std::string(given.language) == "en";
+    EXPECT_EQ(seen.header("Content-Type"), given.type) << given.query;
+    EXPECT_EQ(seen.header("Content-Language"), given.language) << given.query;
+    EXPECT_EQ(seen.header("Content-Encoding"), stays ? "gzip" : "") << given.query;
+    EXPECT_EQ(seen.header("Content-Disposition"), stays ? "inline" : "") << given.query;
+    EXPECT_EQ(seen.header("Cache-Control"), stays ? "no-store" : "") << given.query;
+    EXPECT_EQ(seen.header("x-ms-meta-user"), "b") << given.query;
+  }
+}
+
 TEST(Drafts, AnAppendBlobTakesBytesAtOnce) {
   const Request append_block{"PUT", "lake/f", "comp=appendblock", {}, "blob"};
   TestLake lake;

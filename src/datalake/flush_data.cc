@@ -7,23 +7,6 @@ namespace kyanite::datalake {
 using service::Call;
 using wire::Code;
 
-namespace {
-
-// Those that are named take the place of the stored ones.
-void merge(const headers::HttpProperties& named, headers::HttpProperties& http) {
-  const auto take = [](const std::string& from, std::string& to) {
-    if (!from.empty()) to = from;
-  };
-  take(named.content_type, http.content_type);
-  take(named.content_encoding, http.content_encoding);
-  take(named.content_language, http.content_language);
-  take(named.content_disposition, http.content_disposition);
-  take(named.cache_control, http.cache_control);
-  http.content_md5 = named.content_md5;
-}
-
-}  // namespace
-
 Outcome flush_data(Call& call) {
   auto position = decode_position(call);
   if (!position) co_return position.error();
@@ -44,7 +27,8 @@ Outcome flush_data(Call& call) {
       co_return leased.error();
     auto flushed = co_await flush(call, change, *position, *retain, {});
     if (!flushed) co_return flushed.error();
-    merge(*http, change.blob->http);
+    // As recorded, those that are not named go, as by Put Block List.
+    replace_properties(*http, *change.blob);
     co_return end_lease_order(*lease, call.now, *change.blob);
   };
   auto changed = co_await blob::change_blob(call, *checks, edit);

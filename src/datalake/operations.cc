@@ -62,15 +62,18 @@ constexpr Need path_access{.resource_type = 'o',
                            .service_sas = "poe",
                            .role = Role::kOwner,
                            .act = Act::kSetAccess};
-// A root has no properties, so there is no access to them to be decided.
-constexpr Need root_properties{
-    .resource_type = "co", .account_sas = "r", .service_sas = "r", .role = Role::kReader};
+constexpr Need root_properties{.resource_type = "co",
+                               .account_sas = "r",
+                               .service_sas = "r",
+                               .role = Role::kReader,
+                               .act = Act::kLook};
 constexpr Need root_look{.resource_type = "co",
                          .account_sas = "r",
                          .service_sas = "re",
                          .role = Role::kReader,
                          .act = Act::kLook};
-constexpr Need root_write{.resource_type = "co", .account_sas = "w", .service_sas = "w"};
+constexpr Need root_write{
+    .resource_type = "co", .account_sas = "w", .service_sas = "w", .act = Act::kWriteFile};
 constexpr Need root_access{.resource_type = "co",
                            .account_sas = "p",
                            .service_sas = "poe",

@@ -314,14 +314,20 @@ TEST(LakeRaces, WhatLeavesAContainerThatIsClearedLeavesWhole) {
   EXPECT_TRUE(seen.contains("404 ContainerNotFound"));
 }
 
-// A store that lets others come in between, just before it is asked for the n-th record.
+// A store that lets others come in between, just before it is asked for the n-th record, or for the
+// n-th commit.
 class OpenedStore final : public store::MemoryStore {
  public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    if (commits_left > 0 && --commits_left == 0) co_await meanwhile();
+    co_return co_await store::MemoryStore::commit(std::move(commit));
+  }
   Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
     if (left > 0 && --left == 0) co_await meanwhile();
     co_return co_await store::MemoryStore::get(key);
   }
   int left = 0;
+  int commits_left = 0;
   std::function<Task<void>()> meanwhile;
 };
 
@@ -438,8 +444,9 @@ TEST(LakeRaces, TwoThatRenameTheSameFlatDirectory) {
 // Somebody else renames the same meanwhile and deletes it at its new place: nothing brings it back.
 TEST(LakeRaces, WhatWasDeletedInAnotherFlatFileSystemStaysDeleted) {
   constexpr int kMostRecords = 40;
+  constexpr int kMostCommits = 4;
   int met = 0;
-  for (int left = 1; left < kMostRecords; ++left) {
+  for (int left = -kMostCommits; left < kMostRecords; ++left) {
     OpenedStore store;
     TestLake lake(store);
     lake.around.context.settings = service::SettingsTable();
@@ -455,7 +462,8 @@ TEST(LakeRaces, WhatWasDeletedInAnotherFlatFileSystemStaysDeleted) {
       const auto gone = co_await lake.serve(apart.context, remove);
       came = moved.outcome() == "201" && gone.outcome() == "202";
     };
-    store.left = left;
+    store.left = std::max(left, 0);
+    store.commits_left = std::max(-left, 0);
     const auto outcome = lake.send(move).outcome();
     if (!came) continue;
     ++met;
