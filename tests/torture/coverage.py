@@ -19,6 +19,7 @@ LEFT_OUT = {
     ("blob", "Blob_Query"): "only reads",
     ("file", "File_CreateSymbolicLink"): "not served",
     ("file", "File_CreateHardLink"): "not served",
+    ("blob", "Path_SetRootProperties"): "always refused",
     ("file", "Directory_CreateRoot"): "always refused",
     ("file", "Directory_DeleteRoot"): "always refused",
     ("file", "Directory_ForceCloseRootHandles"): "handles do not outlive the server",

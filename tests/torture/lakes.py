@@ -373,16 +373,16 @@ class LakeClient(Owner):
 
 
 class FileSystem(Owner):
-    """One that comes and goes, with what lies in it. The state is its property, that of its root and the mode of that."""
+    """One that comes and goes, with what lies in it. The state is its property and the mode of its root."""
 
     async def step(self, connection, random):
         if self.state is None:
             mark = self.next_version()
-            await self.change(connection, (mark, None, DIRECTORY), 201, "PUT", f"/{self.name}", {"resource": "filesystem"},
+            await self.change(connection, (mark, DIRECTORY), 201, "PUT", f"/{self.name}", {"resource": "filesystem"},
                               {"x-ms-properties": encoded({MARK: mark})})
             await expect(connection, 201, "PUT", f"/{self.name}/some/file", {"resource": "file"})
             return
-        own, root, mode = self.state
+        own, mode = self.state
         what, mark = random.randrange(7), self.next_version()
         properties = {"x-ms-properties": encoded({MARK: mark})}
         if what == 0:
@@ -393,17 +393,18 @@ class FileSystem(Owner):
             await expect(connection, 200, "HEAD", f"/{self.name}/file{mark}")
             await expect(connection, 404, "HEAD", f"/{self.name}/some/file{mark}")
         elif what in (1, 2):
-            await self.change(connection, (mark, root, mode), 200, "PATCH", f"/{self.name}", {"resource": "filesystem"}, properties)
+            await self.change(connection, (mark, mode), 200, "PATCH", f"/{self.name}", {"resource": "filesystem"}, properties)
         elif what == 3:
-            await self.change(connection, (own, mark, mode), 200, "PATCH", f"/{self.name}/", {"action": "setProperties"}, properties)
+            # A root has none of its own.
+            await expect(connection, 400, "PATCH", f"/{self.name}/", {"action": "setProperties"}, properties)
         elif what == 4:
             mode = random.choice(MODES)
-            await self.change(connection, (own, root, mode), 200, "PATCH", f"/{self.name}/", {"action": "setAccessControl"},
+            await self.change(connection, (own, mode), 200, "PATCH", f"/{self.name}/", {"action": "setAccessControl"},
                               {"x-ms-permissions": mode})
         else:
             mode = random.choice(MODES)
             entries = ",".join(f"{who}::{mode[at:at + 3]}" for at, who in zip((0, 3, 6), ("user", "group", "other")))
-            await self.change(connection, (own, root, mode), 200, "PATCH", f"/{self.name}/",
+            await self.change(connection, (own, mode), 200, "PATCH", f"/{self.name}/",
                               {"action": "setAccessControlRecursive", "mode": "set"}, {"x-ms-acl": entries})
 
     async def observe(self, connection):
@@ -412,11 +413,10 @@ class FileSystem(Owner):
             return None
         own = reply.headers.get("x-ms-properties")
         root = await expect(connection, 200, "HEAD", f"/{self.name}/", {"action": "getAccessControl"})
-        properties = await expect(connection, 200, "HEAD", f"/{self.name}/", headers={"accept": "application/json"})
-        return own, properties.headers.get("x-ms-properties") or None, root.headers["x-ms-permissions"]
+        return own, root.headers["x-ms-permissions"]
 
     def shown(self, state):
         if state is None:
             return None
-        own, root, mode = state
-        return encoded({MARK: own}), encoded({MARK: root}) if root else None, mode
+        own, mode = state
+        return encoded({MARK: own}), mode
