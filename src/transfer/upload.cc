@@ -1,7 +1,6 @@
 #include "transfer/upload.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -90,10 +89,6 @@ struct Upload {
     co_return wire::Result<void>();
   }
 
-  // How often so much may be hashed at a time. Of two the second is hashed without a pause; a
-  // structured message is unpacked in order, and what has no MD5 is soon hashed.
-  size_t most_hashing() const { return framing || !hashes.with_md5() ? 1 : 2; }
-
   // Waits until what was hashed is written. To be done before the end, whatever came of it.
   Task<wire::Result<void>> settle() {
     auto stored = co_await storing->join();
@@ -132,23 +127,6 @@ class Receiver {
   explicit Receiver(Upload& upload) : upload_(upload), body_(*upload.call.request.body) {}
 
   Task<wire::Result<void>> run() {
-    auto received = co_await receive();
-    // After a failure: what is hashed must be there until it is.
-    while (!hashing_.empty()) {
-      std::ignore = co_await hashing_.front().hashed.join();
-      hashing_.pop_front();
-    }
-    co_return received;
-  }
-
- private:
-  // Chunks that are being hashed.
-  struct Hashing {
-    size_t chunks;
-    Started<wire::Result<Chunks>> hashed;
-  };
-
-  Task<wire::Result<void>> receive() {
     const uint64_t one = next_bytes();
     if (!hold_memory(memory_, upload_.call, one))
       co_return busy_error("Too many uploads are being received at the moment.");
@@ -167,13 +145,25 @@ class Receiver {
       received_ += chunk->size();
       chunks_.push_back(std::move(*chunk));
       const bool enough = chunks_.size() == kChunksTogether;
-      while (!hashing_.empty() && (hashing_.front().hashed.is_done() ||
-                                   (enough && hashing_.size() == upload_.most_hashing()))) {
+      while (first_ && (first_->hashed.is_done() || (enough && !may_hash()))) {
         if (auto stored = co_await store_next(); !stored) co_return stored;
       }
-      if (enough || hashing_.empty()) hash();
+      if (enough || !first_) hash();
     }
   }
+
+  // After a failure: what is hashed must be there until it is.
+  bool is_hashing() const { return first_.has_value(); }
+  Task<void> wait() {
+    for (; first_; next()) std::ignore = co_await first_->hashed.join();
+  }
+
+ private:
+  // Chunks that are being hashed.
+  struct Hashing {
+    size_t chunks;
+    Started<wire::Result<Chunks>> hashed;
+  };
 
   uint64_t next_bytes() const {
     const auto length = body_.length();
@@ -182,25 +172,30 @@ class Receiver {
   // At most so many bytes are in memory.
   uint64_t bytes_behind() const {
     size_t chunks = chunks_.size() + (upload_.storing ? kChunksTogether : 0);
-    for (const Hashing& each : hashing_) chunks += each.chunks;
+    for (const auto* each : {&first_, &second_}) chunks += *each ? (*each)->chunks : 0;
     return std::min<uint64_t>(chunks * kChunkBytes, received_);
+  }
+  // Of two parts the second is hashed without a pause. A structured message is unpacked in order,
+  // and what has no MD5 is soon hashed.
+  bool may_hash() const {
+    return !first_ || (!second_ && !upload_.framing && upload_.hashes.with_md5());
   }
   void hash() {
     const size_t count = chunks_.size();
-    hashing_.push_back(
-        {count, Started<wire::Result<Chunks>>(upload_.hash(std::exchange(chunks_, {})))});
+    Hashing begun{count, Started(upload_.hash(std::exchange(chunks_, {})))};
+    (first_ ? second_ : first_) = std::move(begun);
   }
+  void next() { first_ = std::exchange(second_, std::nullopt); }
   Task<wire::Result<void>> store_next() {
-    auto hashed = co_await hashing_.front().hashed.join();
-    hashing_.pop_front();
+    auto hashed = co_await first_->hashed.join();
+    next();
     if (!hashed) co_return hashed.error();
     co_return co_await upload_.store(std::move(*hashed));
   }
   // Until nothing that was received is in memory.
   Task<wire::Result<void>> take_all() {
-    if (!chunks_.empty() && hashing_.size() < upload_.most_hashing()) hash();
-    while (!hashing_.empty() || !chunks_.empty()) {
-      if (hashing_.empty()) hash();
+    while (first_ || !chunks_.empty()) {
+      if (!chunks_.empty() && may_hash()) hash();
       if (auto stored = co_await store_next(); !stored) co_return stored;
     }
     if (!upload_.storing) co_return wire::Result<void>();
@@ -212,7 +207,8 @@ class Receiver {
   Budget::Part memory_;
   uint64_t received_ = 0;
   Chunks chunks_;  // Received and not hashed yet.
-  std::deque<Hashing> hashing_;
+  std::optional<Hashing> first_;
+  std::optional<Hashing> second_;
 };
 
 }  // namespace
@@ -234,6 +230,7 @@ Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md
   upload.most = most;
   Receiver receiver(upload);
   auto received = co_await receiver.run();
+  if (receiver.is_hashing()) co_await receiver.wait();
   if (upload.storing) {
     auto stored = co_await upload.settle();
     if (received) received = stored;
