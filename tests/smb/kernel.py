@@ -6,6 +6,7 @@ The client is Debian's User Mode Linux, a kernel that runs as a process, so that
 kernel are needed. It and the server are in a network namespace of their own, joined by a tap device: nothing else is reached.
 Needs root and /dev/net/tun."""
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -69,6 +70,9 @@ class Host:
 
     def do_get(self, path):
         return self.connect().get_file_client(path).download_file().readall().decode()
+
+    def do_hash(self, path):
+        return hashlib.sha256(self.connect().get_file_client(path).download_file().readall()).hexdigest()
 
     def do_put(self, path, text):
         self.connect().get_file_client(path).upload_range(text.encode(), 0, len(text))

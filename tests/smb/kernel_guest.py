@@ -7,6 +7,7 @@ import calendar
 import ctypes
 import errno
 import fcntl
+import hashlib
 import mmap
 import os
 import pathlib
@@ -398,6 +399,7 @@ def random_changes(here, there):
             same(os.pread(file, length, offset) == wanted[offset:offset + length], True, f"what is read is right (seed {seed}: {steps})")
         os.close(file)
         same((here / "file").read_bytes() == wanted, True, f"the file is right in the end (seed {seed})")
+        same(ask(f"hash {here.name}/file"), hashlib.sha256(wanted).hexdigest(), f"what the server has in the end (seed {seed})")
         # The other mount may not know yet that the file is shorter: who has written does not ask for the length, with any server.
         same((there / "file").read_bytes()[:len(wanted)] == wanted, True, f"to the other it begins as it should (seed {seed})")
         (here / "file").unlink()
