@@ -46,6 +46,23 @@ test('a wrong MD5 or CRC64 leaves the blob as it was', async () => {
   assert.equal((await put({ 'x-ms-content-crc64': told })).status, 201);
 });
 
+test('both checksums are right for any length', async () => {
+  const blob = container.getBlockBlobClient('lengths');
+  for (const length of [1, 16 * 1024 + 1, MIB / 4, MIB / 4 + 1, MIB + 5, 5 * MIB, 9 * MIB + 100]) {
+    const body = crypto.randomBytes(length);
+    const put = (headers = {}) => request(server, 'PUT', pathOf(blob), { headers: { 'x-ms-blob-type': 'BlockBlob', ...headers }, body });
+    const told = await put();
+    assert.equal(told.headers['content-md5'], md5(body).toString('base64'), `of ${length}`);
+    // The CRC-64 of a block is computed without an MD5 beside it.
+    const block = await request(server, 'PUT', `${pathOf(blob)}?comp=block&blockid=AAAA`, { body });
+    assert.equal(told.headers['x-ms-content-crc64'], block.headers['x-ms-content-crc64'], `of ${length}`);
+    assert.equal((await put({ 'x-ms-content-crc64': told.headers['x-ms-content-crc64'] })).status, 201);
+    body[length - 1] ^= 1;
+    const wrong = await put({ 'x-ms-content-crc64': told.headers['x-ms-content-crc64'] });
+    assert.equal(wrong.code, 'Crc64Mismatch', `of ${length}`);
+  }
+});
+
 test('blocks with a wrong checksum are not staged', async () => {
   const blob = container.getBlockBlobClient('checked-blocks');
   await blob.stageBlock('AAAA', 'right', 5, { transactionalContentMD5: md5('right') });
