@@ -11,6 +11,7 @@
 
 #include "base/executor.h"
 #include "base/task.h"
+#include "os/file.h"
 
 namespace kyanite::drive {
 
@@ -24,8 +25,11 @@ class Carrier {
   virtual std::string local() const = 0;      // The one by which the peer reached us.
 
   // Sends all bytes; one call at a time. May change `pieces`. False when the peer is gone or takes
-  // too little.
-  virtual Task<bool> write(std::span<iovec> pieces) = 0;
+  // too little. With `more` the frame is not at its end.
+  virtual Task<bool> write(std::span<iovec> pieces, bool more = false) = 0;
+  // The same for bytes of a file, which should be in the page cache. False also when they cannot be
+  // read.
+  virtual Task<bool> write_file(os::FileSlice slice) = 0;
   // Whether the peer's machine has confirmed everything that was sent.
   virtual bool all_arrived() const = 0;
   virtual Task<void> sleep(std::chrono::milliseconds time) = 0;

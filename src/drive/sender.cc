@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -27,6 +28,15 @@ bool has_files(const OutgoingFrame& frame) {
     }
   }
   return false;
+}
+
+// What is longer stays in its file, from which it is sent without another copy. Files of content do
+// not change where they were written.
+constexpr uint64_t kSentFromFileBytes = kInlineCryptoBytes;
+
+bool is_sent_from_file(const os::Bytes& piece) {
+  const auto* slice = std::get_if<os::FileSlice>(&piece);
+  return slice != nullptr && slice->length > kSentFromFileBytes;
 }
 
 // The bytes of a file take the place of where they are. False when they cannot be read.
@@ -77,19 +87,51 @@ void link(OutgoingFrame& frame) {
   for (size_t i = 0; i < texts.size(); ++i) frame.messages[i].message = std::move(texts[i]);
 }
 
+// The data of a message as it is signed: of what is sent from files some at a time, in the same
+// memory, which a processor's cache holds.
+class PiecesToSign {
+ public:
+  explicit PiecesToSign(std::vector<os::Bytes>& data) : data_(data) {}
+
+  std::optional<std::string_view> next() {
+    if (failed_ || next_ == data_.size()) return {};
+    os::Bytes& piece = data_[next_];
+    if (is_sent_from_file(piece)) return some_of(std::get<os::FileSlice>(piece));
+    ++next_;
+    if (load(piece)) return std::get<Buffer>(piece).view();
+    failed_ = true;
+    return {};
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  std::optional<std::string_view> some_of(const os::FileSlice& slice) {
+    if (bytes_.capacity() == 0) bytes_ = Buffer(kChunkBytes);
+    const auto length =
+        static_cast<size_t>(std::min<uint64_t>(slice.length - done_, bytes_.capacity()));
+    const auto got = slice.file->read_at(bytes_.data(), length, slice.offset + done_);
+    failed_ = !got || *got != length;
+    if (failed_) return {};
+    done_ += length;
+    if (done_ == slice.length) {
+      done_ = 0;
+      ++next_;
+    }
+    return std::string_view(bytes_.data(), length);
+  }
+
+  std::vector<os::Bytes>& data_;
+  size_t next_ = 0;
+  uint64_t done_ = 0;  // Of the slice at hand.
+  Buffer bytes_;
+  bool failed_ = false;
+};
+
 void sign(Outgoing& message) {
-  if (message.signed_by == nullptr) return;
   smb::Signer& signer = message.signed_by->signer;
-  bool loaded = true;
-  size_t next = 0;
-  signer.sign(message.message, [&]() -> std::optional<std::string_view> {
-    if (next == message.data.size()) return {};
-    os::Bytes& piece = message.data[next++];
-    loaded = load(piece);
-    if (!loaded) return {};
-    return std::get<Buffer>(piece).view();
-  });
-  if (loaded) return;
+  PiecesToSign pieces(message.data);
+  signer.sign(message.message, [&pieces] { return pieces.next(); });
+  if (!pieces.failed()) return;
   make_error(message);
   signer.sign(message.message);
 }
@@ -162,17 +204,14 @@ Buffer seal(OutgoingFrame& frame, size_t begin) {
   }
 }
 
-std::vector<iovec> pieces_of(const OutgoingFrame& frame, std::string_view prefix) {
-  std::vector<iovec> pieces;
-  const auto add = [&](std::string_view view) {
-    pieces.push_back({const_cast<char*>(view.data()), view.size()});  // Only read.
-  };
-  add(prefix);
-  for (const Outgoing& message : frame.messages) {
-    add(message.message);
-    for (const auto& piece : message.data) add(std::get<Buffer>(piece).view());
-  }
-  return pieces;
+void add(std::vector<iovec>& pieces, std::string_view view) {
+  pieces.push_back({const_cast<char*>(view.data()), view.size()});  // Only read.
+}
+
+// Takes on what follows in the same file, too.
+bool is_next(const os::FileSlice& slice, const os::Bytes& piece) {
+  const auto* next = std::get_if<os::FileSlice>(&piece);
+  return next != nullptr && next->file == slice.file && next->offset == slice.offset + slice.length;
 }
 }  // namespace
 
@@ -185,8 +224,11 @@ void Sender::prepare(Prepared& prepared) {
     return;
   }
   for (Outgoing& message : frame.messages) {
-    sign(message);
-    load_data(message);  // Of what is not signed.
+    if (message.signed_by == nullptr) {
+      load_data(message);
+    } else {
+      sign(message);
+    }
   }
 }
 
@@ -260,7 +302,25 @@ Task<bool> Sender::write_one(Prepared prepared) {
     co_return co_await carrier_.write({&whole, 1});
   }
   const auto prefix = smb::make_prefix(bytes_of(prepared.frame));
-  auto pieces = pieces_of(prepared.frame, {prefix.data(), prefix.size()});
+  std::vector<iovec> pieces;
+  add(pieces, {prefix.data(), prefix.size()});
+  for (const Outgoing& message : prepared.frame.messages) {
+    add(pieces, message.message);
+    for (size_t i = 0; i < message.data.size(); ++i) {
+      const os::Bytes& piece = message.data[i];
+      if (const auto* bytes = std::get_if<Buffer>(&piece)) {
+        add(pieces, bytes->view());
+        continue;
+      }
+      os::FileSlice slice = std::get<os::FileSlice>(piece);
+      for (; i + 1 < message.data.size() && is_next(slice, message.data[i + 1]); ++i)
+        slice.length += size_of(message.data[i + 1]);
+      if (!pieces.empty() && !co_await carrier_.write(pieces, true)) co_return false;
+      pieces.clear();
+      if (!co_await carrier_.write_file(std::move(slice))) co_return false;
+    }
+  }
+  if (pieces.empty()) co_return true;
   co_return co_await carrier_.write(pieces);
 }
 

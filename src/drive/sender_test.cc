@@ -110,6 +110,33 @@ TEST_F(DataInFiles, IsSentProtected) {
     EXPECT_NE(received[0].signature_right, sealed);
     EXPECT_TRUE(received[0].body<smb::ReadReply>().data == expected(400'000));
   }
+  EXPECT_EQ(carrier_.slices.size(), 2u);
+}
+
+// What follows each other there is sent at once; what is short, with the rest.
+TEST_F(DataInFiles, IsSentFromThereAsFewSlices) {
+  smb::Header header;
+  header.command = smb::Command::kRead;
+  header.flags = smb::header_flag::kReply;
+  header.session_id = channel_->session_id;
+  smb::ReadReply body;
+  body.length = 700'100;
+  Outgoing out;
+  out.message = smb::encode(header, body);
+  out.data.emplace_back(os::FileSlice{file_, 900'000, 100});
+  for (const uint64_t offset : {0, 100'000, 200'000, 500'000, 600'000, 700'000, 800'000})
+    out.data.emplace_back(os::FileSlice{file_, offset, 100'000});
+  std::vector<Outgoing> one;
+  one.push_back(std::move(out));
+  const auto received = send(std::move(one), false);
+  ASSERT_EQ(received.size(), 1u);
+  EXPECT_TRUE(received[0].signature_right);
+  EXPECT_TRUE(received[0].body<smb::ReadReply>().data == content_.substr(900'000, 100) +
+                                                             content_.substr(0, 300'000) +
+                                                             content_.substr(500'000, 400'000));
+  ASSERT_EQ(carrier_.slices.size(), 2u);
+  EXPECT_EQ(carrier_.slices[0].length, 300'000u);
+  EXPECT_EQ(carrier_.slices[1].length, 400'000u);
 }
 
 TEST_F(DataInFiles, IsPartOfAChain) {

@@ -20,8 +20,11 @@ class SocketCarrier final : public Carrier {
   Executor& loop() const override { return socket_.shard().loop; }
   std::string_view peer() const override { return socket_.peer(); }
   std::string local() const override { return socket_.local(); }
-  Task<bool> write(std::span<iovec> pieces) override {
-    return socket_.write_all(pieces, false, net::Connection::Counted::kAlready);
+  Task<bool> write(std::span<iovec> pieces, bool more) override {
+    return socket_.write_all(pieces, more, net::Connection::Counted::kAlready);
+  }
+  Task<bool> write_file(os::FileSlice slice) override {
+    return socket_.send_file(std::move(slice));
   }
   bool all_arrived() const override { return socket_.unconfirmed_bytes() == 0; }
   Task<void> sleep(std::chrono::milliseconds time) override {

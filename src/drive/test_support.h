@@ -128,16 +128,22 @@ class MemoryCarrier final : public Carrier {
   Executor& loop() const override { return loop_; }
   std::string_view peer() const override { return peer_; }
   std::string local() const override { return local_address; }
-  Task<bool> write(std::span<iovec> pieces) override {
+  Task<bool> write(std::span<iovec> pieces, bool) override {
     if (held != nullptr) {
       Pending<bool>& taken = *held;
       co_await taken;
     }
     if (is_cut) co_return false;
-    std::string frame;
     for (const iovec& piece : pieces)
-      frame.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
-    frames.push_back(std::move(frame));
+      take({static_cast<const char*>(piece.iov_base), piece.iov_len});
+    co_return true;
+  }
+  Task<bool> write_file(os::FileSlice slice) override {
+    std::string bytes(slice.length, '\0');
+    const auto got = slice.file->read_at(bytes.data(), bytes.size(), slice.offset);
+    if (is_cut || !got || *got != bytes.size()) co_return false;
+    slices.push_back(std::move(slice));
+    take(bytes);
     co_return true;
   }
   bool all_arrived() const override { return arrived; }
@@ -147,7 +153,8 @@ class MemoryCarrier final : public Carrier {
   }
   void cut() override { is_cut = true; }
 
-  std::deque<std::string> frames;  // With their prefixes.
+  std::deque<std::string> frames;     // With their prefixes.
+  std::vector<os::FileSlice> slices;  // Of them, what was sent from files.
   std::chrono::milliseconds slept{0};
   bool is_cut = false;
   bool arrived = true;  // What was written, at the peer's machine.
@@ -155,8 +162,17 @@ class MemoryCarrier final : public Carrier {
   Pending<bool>* held = nullptr;  // The peer takes nothing until this is set.
 
  private:
+  void take(std::string_view bytes) {
+    frame_ += bytes;
+    if (frame_.size() < smb::kPrefixBytes) return;
+    const auto prefix = smb::make_prefix(frame_.size() - smb::kPrefixBytes);
+    if (!frame_.starts_with(std::string_view(prefix.data(), prefix.size()))) return;
+    frames.push_back(std::exchange(frame_, {}));
+  }
+
   TestLoop& loop_;
   const std::string peer_;
+  std::string frame_;  // As far as it was written.
 };
 
 // A server without listeners.
