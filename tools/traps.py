@@ -5,6 +5,13 @@ expression needs a name before it is awaited:
     co_await (first ? a() : b());         auto next = first ? a() : b();       co_await std::move(next);
 
 Lambdas that capture by reference alone have nothing to destroy and may stand where they are.
+
+And what no compiler can do: a task that has a name begins when it is awaited, and what it was given by reference has to be there
+until then.
+
+    auto next = first ? a(make()) : b();  const auto made = make();  auto next = first ? a(made) : b();
+
+What is moved is taken to be for a parameter that holds it.
 """
 
 import pathlib
@@ -50,9 +57,34 @@ def first_group(expression):
     return expression
 
 
+# A task that is awaited later by its name. Casts, moves and references to what is there make nothing that goes away.
+NAMED = re.compile(r"\bauto (\w+)\s*=")
+HARMLESS = re.compile(r"\b(?:std::move|std::exchange|std::span|std::string_view)\s*\(|\b(?:static_cast|std::get)\s*<[^<>]*>\s*\(")
+
+
+def made_for(expression):
+    """What is called among the arguments of the calls that give an expression its value, or of the choice between two of them."""
+    parts = re.split(r"\?|(?<!:):(?!:)", expression)
+    for part in parts[1:] if len(parts) > 1 else parts:
+        begin = part.find("(")
+        if begin < 0 or HARMLESS.match(part.strip()):
+            continue
+        inner = HARMLESS.sub("(", part[begin + 1:])
+        call = re.search(r"\b\w+\s*\(", inner)
+        if call:
+            yield call[0].rstrip("( ")
+
+
 def traps(text):
     """Line and sentence for each."""
     text = blanked(text)
+    for match in NAMED.finditer(text):
+        expression = awaited(text, match.end())
+        if "co_await" in expression or "{" in expression or f"co_await std::move({match[1]})" not in text[match.end():]:
+            continue
+        for made in made_for(expression):
+            line = text.count("\n", 0, match.start()) + 1
+            yield line, f"{match[1]} is awaited when what {made}() returns may be gone; name that before"
     for match in re.finditer(r"\bco_await\b", text):
         expression = awaited(text, match.end())
         line = text.count("\n", 0, match.start()) + 1
@@ -76,10 +108,13 @@ def check():
 
 def self_test():
     refused = ["co_await (c ? a() : b());", "x = co_await run([name] { return 1; });", "co_await f(\n  a,\n  [&, name = n](int) {});",
-               "auto y = g(co_await (c ? a : b), 1);", "co_await f([=]() mutable { return x; });"]
+               "auto y = g(co_await (c ? a : b), 1);", "co_await f([=]() mutable { return x; });",
+               "auto t = c ? f(x) : g(x, key(y));\nco_await std::move(t);", "auto t = f(key(y));\nauto r = co_await std::move(t);"]
     allowed = ["co_await f(c ? a : b);", "co_await list[i].next();", "co_await (*reader)->next(c ? 1 : 2);", "co_await f(a[1], b);",
                "co_await f(), [name] { return 1; }();", "// co_await run([name] {});", "co_await run([&, this] { return 1; });",
-               "auto job = [name]() -> Task<void> { co_await f(); };", "co_await run([] { return 1; });"]
+               "auto job = [name]() -> Task<void> { co_await f(); };", "co_await run([] { return 1; });",
+               "auto t = is(x) ? f(x) : g(x, y);\nco_await std::move(t);", "auto t = f(std::move(x));\nco_await std::move(t);",
+               "auto t = f(key(y));\nco_await g(t);"]
     assert all(list(traps(text)) for text in refused), [text for text in refused if not list(traps(text))]
     assert not any(list(traps(text)) for text in allowed), [text for text in allowed if list(traps(text))]
 

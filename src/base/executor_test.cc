@@ -133,9 +133,10 @@ TEST(Workers, JobsMaySubmitJobsWhileTheyEnd) {
 class Stopper {
  public:
   explicit Stopper(Workers& workers) {
-    EXPECT_TRUE(workers.submit([this] {
+    // The worker may still wait when this is gone.
+    EXPECT_TRUE(workers.submit([this, go = go_.get_future().share()] {
       begun_.set_value();
-      go_.get_future().wait();
+      go.wait();
     }));
     begun_.get_future().wait();
   }

@@ -220,8 +220,9 @@ Task<wire::Result<Blob>> change_blob(service::Call& call, const Checks& checks, 
     if (!edited) co_return co_await refused(call, change->place, change->found, edited.error());
     co_return co_await finish_change(call, checks, *change);
   };
+  const store::Key key = head_key(flat);
   auto changing = (*container)->hierarchical ? store::transact(call, decide)
-                                             : store::transact(call, head_key(flat), decide);
+                                             : store::transact(call, key, decide);
   auto changed = co_await std::move(changing);
   if (!changed) co_return changed.error();
   if (change->blob) co_return std::move(*change->blob);
