@@ -23,7 +23,7 @@ import clients
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUITES_AT_ONCE = 2
 SUITE_TIMEOUT_S = 900
-SANITIZED_STACK_BYTES = 64 << 20
+SANITIZED_STACK_BYTES = 1 << 30
 CLIENT_TIMEOUT_S = 3600  # Installing and building it among it, the first time.
 TAIL_LINES = 60
 
