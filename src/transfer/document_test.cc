@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -18,8 +19,8 @@ const std::string kHead = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?
 // So many entries of so many bytes. Counts how often one was written.
 class Numbers final : public Document {
  public:
-  Numbers(uint64_t count, size_t bytes, uint64_t& written, uint64_t fails_at = UINT64_MAX,
-          store::Error failure = store::Error::kCorrupt)
+  Numbers(uint64_t count, size_t bytes, std::atomic<uint64_t>& written,
+          uint64_t fails_at = UINT64_MAX, store::Error failure = store::Error::kCorrupt)
       : count_(count),
         text_(bytes, 'x'),
         written_(written),
@@ -43,7 +44,7 @@ class Numbers final : public Document {
  private:
   const uint64_t count_;
   const std::string text_;
-  uint64_t& written_;
+  std::atomic<uint64_t>& written_;
   const uint64_t fails_at_;
   const store::Error failure_;
 };
@@ -58,7 +59,7 @@ std::string expected(uint64_t count, size_t bytes) {
 // The rows of a partition. Counts how often one was written.
 class Rows final : public Document {
  public:
-  explicit Rows(uint64_t& written) : written_(written) {}
+  explicit Rows(std::atomic<uint64_t>& written) : written_(written) {}
 
   void open(wire::XmlWriter& xml) const override { xml.open("Rows"); }
   store::Result<Progress> write_entries(const Part& part, const Progress& from) const override {
@@ -83,7 +84,7 @@ class Rows final : public Document {
   }
 
  private:
-  uint64_t& written_;
+  std::atomic<uint64_t>& written_;
 };
 
 // A cursor that cannot go on after a few steps, and the view that has it.
@@ -188,7 +189,7 @@ class DocumentTest : public testing::Test {
 
   ColdStore store_;
   service::TestContext around_{store_};
-  uint64_t written_ = 0;
+  std::atomic<uint64_t> written_ = 0;
 };
 
 TEST_F(DocumentTest, ShortOnesAreAnsweredAsAWhole) {
@@ -311,7 +312,7 @@ TEST_F(DocumentTest, OthersHaveTheirTurnBetweenParts) {
       written_ = 0;
       co_await Executor::yield();
       ++turns;
-      EXPECT_LE(written_, 200U);  // Twice, when it has to be on a worker.
+      EXPECT_LE(written_.load(), 200U);  // Twice, when it has to be on a worker.
     }
   };
   const auto both = [&]() -> Task<int> {
