@@ -59,6 +59,11 @@ class Hashes::Waiting {
     return *waiting;
   }
 
+  // Whether works of this body are not done.
+  bool has(const Hashes& hashes) {
+    MutexLock lock(mutex_);
+    return hashes.last_ != nullptr;
+  }
   // Whether one more job has to look for works.
   bool add(Work& work) {
     MutexLock lock(mutex_);
@@ -116,6 +121,10 @@ void Hashes::take(std::string_view bytes) {
   crc64_ = wire::crc64(crc64_, bytes);
 }
 
+void Hashes::take_all(std::span<const Buffer> chunks) {
+  for (const Buffer& chunk : chunks) take(chunk.view());
+}
+
 // The next bytes of each. A work that is done is gone.
 void Hashes::hash_some(std::vector<Work*>& works, bool goes_on) {
   std::vector<Md5Hash::Update> updates;
@@ -123,7 +132,10 @@ void Hashes::hash_some(std::vector<Work*>& works, bool goes_on) {
   for (Work* work : works)
     updates.push_back({&*work->hashes.md5_, work->left().substr(0, kHashTogetherBytes)});
   Md5Hash::update_all(updates);
-  for (size_t i = 0; i < works.size(); ++i) works[i]->advance(updates[i].bytes.size());
+  for (size_t i = 0; i < works.size(); ++i) {
+    works[i]->hashes.crc64_ = wire::crc64(works[i]->hashes.crc64_, updates[i].bytes);
+    works[i]->advance(updates[i].bytes.size());
+  }
   for (Work*& work : works) {
     if (!work->left().empty()) continue;
     Work& done = *std::exchange(work, Waiting::all().follow(*work, goes_on));
@@ -164,15 +176,20 @@ Task<void> Hashes::update(Workers& workers, std::string_view bytes) {
 
 Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) {
   const bool one = chunks.size() == 1;
-  if (one && (!md5_ || (chunks.front().size() <= kHashInPlaceBytes && !behind_))) {
+  if (one &&
+      (!md5_ || (chunks.front().size() <= kHashInPlaceBytes && !Waiting::all().has(*this)))) {
     co_await update(workers, chunks.front().view());
     co_return;
   }
   if (!md5_) {
-    co_await update_crc64(workers, chunks);
+    co_await workers.run(
+        [&] {
+          take_all(chunks);
+          return true;
+        },
+        next_turn());
     co_return;
   }
-  behind_ = true;
   Work work{*this, chunks, {}};
   work.advance(0);
   if (Waiting::all().add(work)) {
@@ -181,15 +198,6 @@ Task<void> Hashes::update_all(Workers& workers, std::span<const Buffer> chunks) 
     if (!workers.submit(job, next_turn())) job();
   }
   co_await work.done;
-}
-
-Task<void> Hashes::update_crc64(Workers& workers, std::span<const Buffer> chunks) {
-  co_await workers.run(
-      [&] {
-        for (const Buffer& chunk : chunks) crc64_ = wire::crc64(crc64_, chunk.view());
-        return true;
-      },
-      next_turn());
 }
 
 Task<bool> Hashes::update_zeros(Workers& workers, uint64_t count, Deadline deadline) {

@@ -26,12 +26,9 @@ class Hashes {
   // The next bytes, on a worker unless they are few. They must stay until this is done.
   Task<void> update(Workers& workers, std::string_view bytes);
   // The same for several, one after the other. Several bodies are hashed at once. With MD5 it may
-  // be called again before it is done: what follows is hashed without a pause. Then the CRC-64,
-  // which need not wait for MD5's steps, is_behind() until update_crc64() has the same bytes.
+  // be called again before it is done: what follows is hashed without a pause.
   Task<void> update_all(Workers& workers, std::span<const Buffer> chunks);
   bool with_md5() const { return md5_.has_value(); }
-  bool is_behind() const { return behind_; }
-  Task<void> update_crc64(Workers& workers, std::span<const Buffer> chunks);
   // The next bytes are so many zeros, which cost nothing without MD5. False when the deadline was
   // over first.
   Task<bool> update_zeros(Workers& workers, uint64_t count, Deadline deadline);
@@ -47,10 +44,10 @@ class Hashes {
   static void hash_waiting(Workers& workers);
   Workers::Turn next_turn();
   void take(std::string_view bytes);
+  void take_all(std::span<const Buffer> chunks);
 
   std::optional<Md5Hash> md5_;
   uint64_t crc64_ = 0;
-  bool behind_ = false;    // From the first bytes on that are hashed while others follow.
   bool had_turn_ = false;  // Long bodies let short ones pass.
   Work* last_ = nullptr;   // The last one that is not done. Belongs to Waiting.
 };

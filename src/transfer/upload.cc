@@ -49,12 +49,9 @@ wire::Error framing_error(const wire::StructuredParser& parser, wire::Structured
   CHECK(false);
 }
 
-// So much of one upload is received, hashed and written at a time, each while the others go on:
-// what passes from thread to thread should be worth it.
+// So much of one upload is received, hashed and written at a time, each while the others go on, and
+// as much waits to be hashed: what passes from thread to thread should be worth it.
 constexpr size_t kChunksTogether = 4;
-// So many times as much waits to be hashed, which takes longest: it goes on while the client, or
-// who receives, waits a few milliseconds for a processor.
-constexpr size_t kPartsAhead = 3;
 using Chunks = std::vector<Buffer>;
 
 // One body on its way in.
@@ -83,20 +80,13 @@ struct Upload {
     if (storing) {
       if (auto stored = co_await settle(); !stored) co_return stored;
     }
-    const bool large = chunks.front().size() == kChunkBytes;
-    auto writing =
-        hashes.is_behind() ? write(std::move(chunks)) : writer.add_all(std::move(chunks));
-    if (large) {
-      storing.emplace(std::move(writing));
+    if (chunks.front().size() == kChunkBytes) {
+      storing.emplace(writer.add_all(std::move(chunks)));
       co_return wire::Result<void>();
     }
-    auto stored = co_await std::move(writing);
+    auto stored = co_await writer.add_all(std::move(chunks));
     if (!stored) co_return service::storage_error(stored.error());
     co_return wire::Result<void>();
-  }
-  Task<store::Result<void>> write(Chunks chunks) {
-    co_await hashes.update_crc64(call.context.workers, chunks);
-    co_return co_await writer.add_all(std::move(chunks));
   }
 
   // Waits until what was hashed is written. To be done before the end, whatever came of it.
@@ -155,7 +145,7 @@ class Receiver {
       received_ += chunk->size();
       chunks_.push_back(std::move(*chunk));
       const bool enough = chunks_.size() == kChunksTogether;
-      while (first_ && (may_store() || (enough && !may_hash()))) {
+      while (first_ && (first_->hashed.is_done() || (enough && !may_hash()))) {
         if (auto stored = co_await store_next(); !stored) co_return stored;
       }
       if (enough || !first_) hash();
@@ -182,35 +172,20 @@ class Receiver {
   // At most so many bytes are in memory.
   uint64_t bytes_behind() const {
     size_t chunks = chunks_.size() + (upload_.storing ? kChunksTogether : 0);
-    if (first_) chunks += first_->chunks;
-    for (const Hashing& each : ahead_) chunks += each.chunks;
+    for (const auto* each : {&first_, &second_}) chunks += *each ? (*each)->chunks : 0;
     return std::min<uint64_t>(chunks * kChunkBytes, received_);
   }
-  // What follows is hashed without a pause. A structured message is unpacked in order, and what has
-  // no MD5 is soon hashed.
+  // Of two parts the second is hashed without a pause. A structured message is unpacked in order,
+  // and what has no MD5 is soon hashed.
   bool may_hash() const {
-    return !first_ ||
-           (ahead_.size() < kPartsAhead && !upload_.framing && upload_.hashes.with_md5());
-  }
-  // Without waiting.
-  bool may_store() const {
-    return first_->hashed.is_done() && (!upload_.storing || upload_.storing->is_done());
+    return !first_ || (!second_ && !upload_.framing && upload_.hashes.with_md5());
   }
   void hash() {
     const size_t count = chunks_.size();
     Hashing begun{count, Started(upload_.hash(std::exchange(chunks_, {})))};
-    if (first_) {
-      ahead_.push_back(std::move(begun));
-    } else {
-      first_ = std::move(begun);
-    }
+    (first_ ? second_ : first_) = std::move(begun);
   }
-  void next() {
-    first_.reset();
-    if (ahead_.empty()) return;
-    first_ = std::move(ahead_.front());
-    ahead_.erase(ahead_.begin());
-  }
+  void next() { first_ = std::exchange(second_, std::nullopt); }
   Task<wire::Result<void>> store_next() {
     auto hashed = co_await first_->hashed.join();
     next();
@@ -233,7 +208,7 @@ class Receiver {
   uint64_t received_ = 0;
   Chunks chunks_;  // Received and not hashed yet.
   std::optional<Hashing> first_;
-  std::vector<Hashing> ahead_;
+  std::optional<Hashing> second_;
 };
 
 }  // namespace

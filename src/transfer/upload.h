@@ -27,8 +27,8 @@ enum class Md5 { kAlways, kWhenSent };
 
 // Takes the whole body, at most `most` bytes (413 RequestBodyTooLarge beyond), verifying
 // Content-MD5, x-ms-content-crc64, the announced length and, where it is a structured message, the
-// checksums of that. With a cipher it is stored encrypted. Memory stays within a few MiB
-// whatever the length.
+// checksums of that. With a cipher it is stored encrypted. Memory stays within four times a
+// few chunks whatever the length.
 Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md5 md5,
                                           content::CipherPtr cipher = nullptr);
 
