@@ -6,6 +6,7 @@
 #include <openssl/md5.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,14 +25,17 @@ class Md5Hash {
     std::string_view bytes;
   };
   static constexpr size_t kMostAtOnce = 4;
-  static void update_all(std::span<const Update> updates);
+  enum class Instructions : uint8_t { kUsual, kAvx512 };
+  static Instructions best();  // Of those that this machine has.
+  static void update_all(std::span<const Update> updates, Instructions by = best());
   std::string finish();  // 16 bytes. Once, at the end.
 
  private:
+  void update_by_openssl(std::string_view bytes);
   // How many bytes are missing to a whole block.
   size_t missing() const { return state_.num == 0 ? 0 : MD5_CBLOCK - state_.num; }
   // The same number of whole blocks of each.
-  static void hash_blocks(std::span<const Update> updates, size_t blocks);
+  static void hash_blocks(std::span<const Update> updates, size_t blocks, Instructions by);
   template <class Bodies>
   static void hash_lanes(std::span<const Update> updates, size_t blocks);
   void add_length(size_t bytes);

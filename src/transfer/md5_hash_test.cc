@@ -1,6 +1,7 @@
 #include "transfer/md5_hash.h"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
 
 #include <random>
 #include <vector>
@@ -27,7 +28,26 @@ TEST(Md5Hash, IsThatOfTheStandard) {
   EXPECT_EQ(hex(md5_of("abc")), "900150983cd24fb0d6963f7d28e17f72");
 }
 
-TEST(Md5Hash, OfSeveralAtOnceIsThatOfEach) {
+class EachWay : public testing::TestWithParam<Md5Hash::Instructions> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Md5Hash::Instructions::kAvx512 && Md5Hash::best() != GetParam())
+      GTEST_SKIP() << "this machine does not have them";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Md5Hash, EachWay,
+                         testing::Values(Md5Hash::Instructions::kUsual,
+                                         Md5Hash::Instructions::kAvx512));
+
+std::string md5_by_openssl(std::string_view text) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+             EVP_md5(), nullptr);
+  return digest.substr(0, size);
+}
+
+TEST_P(EachWay, OfSeveralAtOnceIsThatOfEach) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 400; ++round) {
     const size_t bodies = 1 + static_cast<size_t>(round) % Md5Hash::kMostAtOnce;
@@ -44,22 +64,23 @@ TEST(Md5Hash, OfSeveralAtOnceIsThatOfEach) {
         updates.push_back({&hashes[i], pieces[i]});
         all[i] += pieces[i];
       }
-      Md5Hash::update_all(updates);
+      Md5Hash::update_all(updates, GetParam());
     }
     for (size_t i = 0; i < bodies; ++i)
-      ASSERT_EQ(hex(hashes[i].finish()), hex(md5_of(all[i]))) << round << " " << i;
+      ASSERT_EQ(hex(hashes[i].finish()), hex(md5_by_openssl(all[i]))) << round << " " << i;
   }
 }
 
-TEST(Md5Hash, CountsMoreThan512MiB) {
+TEST_P(EachWay, CountsMoreThan512MiB) {
   const std::string part(1 << 20, 'x');
   std::vector<Md5Hash> hashes(Md5Hash::kMostAtOnce);
   Md5Hash alone;
   for (int i = 0; i < 513; ++i) {
     std::vector<Md5Hash::Update> updates;
     for (Md5Hash& hash : hashes) updates.push_back({&hash, part});
-    Md5Hash::update_all(updates);
-    alone.update(part);
+    Md5Hash::update_all(updates, GetParam());
+    Md5Hash::Update one{&alone, part};
+    Md5Hash::update_all({&one, 1}, GetParam());
   }
   const std::string expected = alone.finish();
   for (Md5Hash& hash : hashes) EXPECT_EQ(hash.finish(), expected);

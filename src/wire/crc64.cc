@@ -87,7 +87,7 @@ constexpr Factors factors_for(size_t bytes) {
 constexpr Factors kByStride = factors_for(kStride);
 constexpr Factors kByBlock = factors_for(kBlock);
 
-#define KYANITE_PCLMUL __attribute__((target("pclmul,sse4.1")))
+#define KYANITE_PCLMUL __attribute__((target("pclmul,avx")))
 
 KYANITE_PCLMUL inline __m128i load(const void* at) {
   return _mm_loadu_si128(static_cast<const __m128i*>(at));
@@ -114,6 +114,8 @@ KYANITE_PCLMUL uint64_t by_folding(uint64_t state, const char* at, size_t left) 
   left -= kStride;
   const __m128i by_stride = load(kByStride);
   for (; left >= kStride; at += kStride, left -= kStride) {
+    // Unrolled, so that the lanes stay in registers.
+#pragma GCC unroll kLanes
     for (size_t i = 0; i < kLanes; ++i) lanes[i] = fold(lanes[i], by_stride, load(at + i * kBlock));
   }
   const __m128i by_block = load(kByBlock);
@@ -127,7 +129,7 @@ KYANITE_PCLMUL uint64_t by_folding(uint64_t state, const char* at, size_t left) 
 
 bool can_fold(size_t size) {
   static const bool supported =
-      __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.1") != 0;
+      __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("avx") != 0;
   return supported && size >= kStride;
 }
 
