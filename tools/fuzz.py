@@ -62,7 +62,7 @@ def seeds_of(fuzzer):
 def dictionary():
     """The words of the protocol, from the sources that know them: what a fuzzer of requests puts in."""
     words = set()
-    for folder in ("auth", "blob", "file", "queue", "service", "table", "wire"):
+    for folder in ("auth", "blob", "datalake", "file", "headers", "queue", "service", "table", "wire"):
         for path in (ROOT / "src" / folder).glob("*.cc"):
             if not re.search(r"_(test|fuzz)\.cc$", path.name):
                 words |= set(re.findall(r'"([\w$][\w$.-]{2,47})"', path.read_text()))
@@ -72,8 +72,9 @@ def dictionary():
 
 
 def fuzzers(build):
-    names = sorted(path.stem for path in (ROOT / "src").rglob("*_fuzz.cc"))
-    return [build / name for name in names]
+    """Those of src/, and those of whole requests. The planted one is for --self-test."""
+    sources = [*(ROOT / "src").rglob("*_fuzz.cc"), *(ROOT / "tests" / "fuzz").glob("*_fuzz.cc")]
+    return [build / name for name in sorted(path.stem for path in sources) if name != "planted_fuzz"]
 
 
 def run(fuzzer, seconds, arguments, environment=None):
