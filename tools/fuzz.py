@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=2, help="for all fuzzers together (2)")
     parser.add_argument("--only", default="", help="fuzzers whose name contains this")
     parser.add_argument("--self-test", action="store_true", help="fuzz what has faults and see that they are found")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "fuzz", help=argparse.SUPPRESS)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "asan-ubsan", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.self_test:
         return 1 if self_test(arguments.build) else 0

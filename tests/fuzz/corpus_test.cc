@@ -57,6 +57,7 @@ struct Shared {
 void run_one(Fuzzer fuzzer, const std::string& input, Shared& shared) {
   shared.size = std::min(input.size(), sizeof shared.bytes);
   std::memcpy(shared.bytes, input.data(), shared.size);
+  alarm(kMostSeconds);  // Of this input: all of them take as long as the machine needs.
   // In memory of just its size, so that sanitizers notice who reads past it.
   const std::vector<uint8_t> exact(input.begin(), input.end());
   fuzzer(exact.data(), exact.size());
@@ -65,7 +66,6 @@ void run_one(Fuzzer fuzzer, const std::string& input, Shared& shared) {
 [[noreturn]] void run_all(Fuzzer fuzzer, const std::vector<std::string>& seeds, Shared& shared) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  alarm(kMostSeconds);
   for (const std::string& seed : seeds) run_one(fuzzer, seed, shared);
   std::mt19937_64 random(1);
   const int count = fuzzer == front_fuzz ? mutations() / kStory : mutations();
