@@ -21,8 +21,9 @@ LONGEST_INPUT_S = 10
 LONGEST_END_S = 120  # To load what earlier runs have kept, and to end.
 PLANTED = ("check", "read", "overflow", "memory", "hang")  # As in tests/fuzz/planted_fuzz.cc.
 LONGEST_PLANTED_S = 60
-# A story of requests takes so many edges that counting how rare each is took nine tenths of the time; and as threads keep what
+# A story of requests, or a session, takes so many edges that counting how rare each is took nine tenths of the time; and as threads keep what
 # they will use again, each would be searched for leaks. Those of a whole run are still reported.
+STORIES = ("front_fuzz", "drive_session_fuzz")
 STORY_OPTIONS = ["-entropic=0", "-detect_leaks=0"]
 
 
@@ -117,8 +118,9 @@ def fuzz(chosen, minutes):
     def one(fuzzer):
         corpus = ROOT / "build" / "corpus" / fuzzer.name
         corpus.mkdir(parents=True, exist_ok=True)
-        options = STORY_OPTIONS + [f"-dict={protocol_words}"] if fuzzer.name == "front_fuzz" else []
-        return run(fuzzer, seconds, [*options, corpus, seeds_of(fuzzer)])
+        options = STORY_OPTIONS if fuzzer.name in STORIES else []
+        words = [f"-dict={protocol_words}"] if fuzzer.name == "front_fuzz" else []
+        return run(fuzzer, seconds, [*options, *words, corpus, seeds_of(fuzzer)])
 
     inputs = failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

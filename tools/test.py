@@ -11,7 +11,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import resource
 import signal
 import subprocess
 import sys
@@ -23,7 +22,6 @@ import clients
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUITES_AT_ONCE = 2
 SUITE_TIMEOUT_S = 900
-SANITIZED_STACK_BYTES = 1 << 30
 CLIENT_TIMEOUT_S = 3600  # Installing and building it among it, the first time.
 TAIL_LINES = 60
 
@@ -114,12 +112,6 @@ def find_clients(reports, test):
         yield Suite(f"clients/{name}", command + ([test] if test else []), report, slow=True, timeout=CLIENT_TIMEOUT_S)
 
 
-def give_stack(build):
-    """With sanitizers GCC makes no tail calls, so that coroutines which need not wait lie on each other."""
-    if build.name in ("asan-ubsan", "tsan"):
-        resource.setrlimit(resource.RLIMIT_STACK, (SANITIZED_STACK_BYTES, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-
-
 def environment_of(build, quick):
     environment = dict(os.environ, KYANITE_BINARY=str(build / "kyanite"))
     environment["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1"
@@ -144,7 +136,6 @@ def main():
     suites = [suite for suite in find_suites(arguments.build, test, arguments.apart)
               if wanted in suite.name and not (arguments.quick and suite.slow)]
     suites.sort(key=lambda suite: not suite.slow)  # The longest first, so that none is left running alone at the end.
-    give_stack(arguments.build)
     environment = environment_of(arguments.build, arguments.quick)
     with concurrent.futures.ThreadPoolExecutor(SUITES_AT_ONCE) as pool:
         for done in concurrent.futures.as_completed([pool.submit(suite.run, environment) for suite in suites]):

@@ -7,13 +7,15 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/sanitized.h"
 #include "base/shelves.h"
 
 namespace kyanite {
 
 namespace {
-// Keeps at most 16 MiB of full-size blocks around; more than that is given back.
-constexpr size_t kMaxFree = 64;
+// Keeps at most 16 MiB of full-size blocks around; more than that is given back. Sanitizers see the
+// end of a block's life only when it is.
+constexpr size_t kMaxFree = kSanitized ? 0 : 64;
 
 struct FreeList {
   Mutex mutex;

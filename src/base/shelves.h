@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "base/sanitized.h"
+
 namespace kyanite {
 
 // Blocks of up to kStep * (kClasses - 1) bytes, rounded up to kStep; larger ones are not kept. At
@@ -48,12 +50,8 @@ class Shelves {
   }
 
  private:
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   // Sanitizers see the end of a block's life only when it is really freed.
-  static constexpr unsigned kMostKept = 0;
-#else
-  static constexpr unsigned kMostKept = kMost;
-#endif
+  static constexpr unsigned kMostKept = kSanitized ? 0 : kMost;
   struct Kept {
     Kept* next;
   };

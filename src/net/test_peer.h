@@ -24,16 +24,10 @@
 #include "base/bytes.h"
 #include "base/executor.h"
 #include "base/mutex.h"
+#include "base/sanitized.h"
 #include "net/server.h"
 
 namespace kyanite::net {
-
-// Sanitizers keep freed memory and shadow of their own: what a test measures then is theirs.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 // Waits until the condition holds; false after a time that no working server needs.
 template <class Condition>
