@@ -1,5 +1,6 @@
 // Whether this is built with a sanitizer that has to see every allocation. GCC and clang say so in
-// different ways.
+// different ways. Such a build keeps freed memory and a shadow of all: what a test measures of
+// memory there is the sanitizer's.
 #pragma once
 
 namespace kyanite {
