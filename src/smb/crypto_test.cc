@@ -7,9 +7,11 @@
 #include <numeric>
 
 #include "base/bytes.h"
+#include "smb/aead.h"
 #include "smb/keys.h"
 #include "smb/sealing.h"
 #include "smb/signing.h"
+#include "smb/wide_gcm.h"
 
 namespace kyanite::smb {
 
@@ -137,6 +139,27 @@ TEST(Signing, OfAServerByGmac) {
   EXPECT_EQ(signature_in(message), "0b917bf3f1a215ed8a137d3de8c4a6aa");
 }
 
+// GCM in one call of OpenSSL: what is encrypted, and behind it the tag.
+std::string gcm_of_openssl(const std::string& key, const std::string& nonce,
+                           std::string_view authenticated, std::string_view plain) {
+  const auto bytes = [](std::string_view text) {
+    return reinterpret_cast<const unsigned char*>(text.data());
+  };
+  const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> gcm(EVP_CIPHER_CTX_new(),
+                                                                            &EVP_CIPHER_CTX_free);
+  std::string result(plain.size() + kSignatureBytes, '\0');
+  auto* const to = reinterpret_cast<unsigned char*>(result.data());
+  int written = 0;
+  EVP_EncryptInit_ex(gcm.get(), key.size() == 16 ? EVP_aes_128_gcm() : EVP_aes_256_gcm(), nullptr,
+                     bytes(key), bytes(nonce));
+  EVP_EncryptUpdate(gcm.get(), nullptr, &written, bytes(authenticated),
+                    static_cast<int>(authenticated.size()));
+  EVP_EncryptUpdate(gcm.get(), to, &written, bytes(plain), static_cast<int>(plain.size()));
+  EVP_EncryptFinal_ex(gcm.get(), to + plain.size(), &written);
+  EVP_CIPHER_CTX_ctrl(gcm.get(), EVP_CTRL_AEAD_GET_TAG, kSignatureBytes, to + plain.size());
+  return result;
+}
+
 TEST(Signing, OfCancelByGmacHasANonceOfItsOwn) {
   const std::string key = counting(16);
   Signer signer(SigningId::kGmac, SecretKey(key));
@@ -146,18 +169,7 @@ TEST(Signing, OfCancelByGmacHasANonceOfItsOwn) {
   header.message_id = 5;
   std::string message = encode(header, EmptyBody());
   const std::string nonce = *unhex("050000000000000002000000");
-  const std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> gcm(EVP_CIPHER_CTX_new(),
-                                                                            &EVP_CIPHER_CTX_free);
-  const auto bytes = [](const std::string& text) {
-    return reinterpret_cast<const unsigned char*>(text.data());
-  };
-  std::string tag(16, '\0');
-  unsigned char nothing[16];
-  int written = 0;
-  EVP_EncryptInit_ex(gcm.get(), EVP_aes_128_gcm(), nullptr, bytes(key), bytes(nonce));
-  EVP_EncryptUpdate(gcm.get(), nullptr, &written, bytes(message), static_cast<int>(message.size()));
-  EVP_EncryptFinal_ex(gcm.get(), nothing, &written);
-  EVP_CIPHER_CTX_ctrl(gcm.get(), EVP_CTRL_AEAD_GET_TAG, 16, tag.data());
+  const std::string tag = gcm_of_openssl(key, nonce, message, "");
   signer.sign(message);
   EXPECT_EQ(signature_in(message), hex(tag));
 }
@@ -220,6 +232,137 @@ TEST(Signing, ByCmacIsThatOfOpenSslForEveryLength) {
     EXPECT_EQ(signature_in(message), hex({reinterpret_cast<const char*>(expected), size})) << body;
   }
 }
+
+struct GcmCase {
+  CipherId cipher;
+  Aead::Instructions by;
+};
+
+// The same bytes by whatever instructions.
+class EveryGcm : public testing::TestWithParam<GcmCase> {
+ protected:
+  void SetUp() override {
+    if (GetParam().by == Aead::Instructions::kWide && !WideGcm::is_supported())
+      GTEST_SKIP() << "this processor has no VAES and VPCLMULQDQ with AVX-512";
+  }
+  static std::string key() { return hashed(GetParam().cipher == CipherId::kGcm128 ? 16 : 32, 77); }
+  // Bytes that follow no pattern, others for each seed.
+  static std::string hashed(size_t size, uint64_t seed) {
+    std::string bytes;
+    while (bytes.size() < size) {
+      seed = (seed + 1) * 0x9e3779b97f4a7c15;
+      bytes += static_cast<char>(seed >> 56);
+    }
+    return bytes;
+  }
+  static Aead make(Aead::Direction direction) {
+    return Aead(GetParam().cipher, SecretKey(key()), direction, GetParam().by);
+  }
+  // In pieces whose sizes repeat.
+  static std::string encrypt(Aead& aead, const std::string& nonce, std::string_view authenticated,
+                             std::string_view plain, std::span<const size_t> pieces) {
+    std::string result(plain.size(), '\0');
+    aead.begin(nonce.data(), plain.size());
+    size_t turn = 0;
+    while (!authenticated.empty()) {
+      const size_t count = std::min(authenticated.size(), pieces[turn++ % pieces.size()]);
+      aead.authenticate(authenticated.substr(0, count));
+      authenticated.remove_prefix(count);
+    }
+    for (size_t at = 0; at < plain.size();) {
+      const size_t count = std::min(plain.size() - at, pieces[turn++ % pieces.size()]);
+      aead.encrypt(plain.data() + at, result.data() + at, count);
+      at += count;
+    }
+    const Aead::Tag tag = aead.tag();
+    return result.append(tag.begin(), tag.end());
+  }
+};
+
+// Around every number of blocks that is treated at once: one, four, 32.
+constexpr size_t kManySizes = 2 * 512 + 80;
+
+TEST_P(EveryGcm, EncryptsEveryLengthAsOpenSslDoes) {
+  Aead aead = make(Aead::Direction::kEncrypts);
+  constexpr size_t kWhole[] = {1 << 20};
+  for (size_t size = 0; size <= kManySizes; ++size) {
+    const std::string plain = hashed(size, size);
+    const std::string nonce = hashed(12, size + 1);
+    const std::string authenticated = hashed(size % 67, size + 2);
+    EXPECT_EQ(hex(encrypt(aead, nonce, authenticated, plain, kWhole)),
+              hex(gcm_of_openssl(key(), nonce, authenticated, plain)))
+        << size;
+  }
+}
+
+TEST_P(EveryGcm, SignsEveryLengthAsOpenSslDoes) {
+  Aead aead = make(Aead::Direction::kEncrypts);
+  constexpr size_t kWhole[] = {1 << 20};
+  for (size_t size = 0; size <= kManySizes; ++size) {
+    const std::string message = hashed(size, size);
+    const std::string nonce = hashed(12, size + 1);
+    EXPECT_EQ(hex(encrypt(aead, nonce, message, "", kWhole)),
+              hex(gcm_of_openssl(key(), nonce, message, "")))
+        << size;
+  }
+}
+
+TEST_P(EveryGcm, EncryptsInWhateverPieces) {
+  Aead aead = make(Aead::Direction::kEncrypts);
+  const std::vector<std::vector<size_t>> splits = {
+      {1}, {15}, {16}, {17}, {3, 16, 500}, {511, 1, 512}, {513, 0, 31}, {80, 4096}, {1000, 7}};
+  for (const size_t size : {0u, 1u, 16u, 33u, 512u, 1024u, 1041u, 70'001u}) {
+    for (const size_t other : {0u, 5u, 32u, 600u}) {
+      const std::string plain = hashed(size, size);
+      const std::string authenticated = hashed(other, other);
+      const std::string nonce = hashed(12, size + other);
+      const std::string expected = gcm_of_openssl(key(), nonce, authenticated, plain);
+      for (const auto& pieces : splits)
+        EXPECT_TRUE(encrypt(aead, nonce, authenticated, plain, pieces) == expected)
+            << size << " and " << other << " in pieces of " << pieces[0];
+    }
+  }
+}
+
+// A counter of blocks has 32 bits, of which nothing goes over into the nonce.
+TEST_P(EveryGcm, KeepsTheNonceWhoseLastByteIsFull) {
+  Aead aead = make(Aead::Direction::kEncrypts);
+  constexpr size_t kWhole[] = {1 << 20};
+  const std::string nonce(12, '\xff');
+  const std::string plain = hashed(16 * 70'000, 1);  // More blocks than 16 bits count.
+  EXPECT_TRUE(encrypt(aead, nonce, "", plain, kWhole) == gcm_of_openssl(key(), nonce, "", plain));
+}
+
+TEST_P(EveryGcm, DecryptsWhatOpenSslEncryptedAndNothingElse) {
+  Aead aead = make(Aead::Direction::kDecrypts);
+  for (size_t size = 0; size <= kManySizes; size += size < 70 ? 1 : 13) {
+    if (size == 0) continue;  // No frame is empty.
+    const std::string plain = hashed(size, size);
+    const std::string nonce = hashed(12, size + 1);
+    const std::string authenticated = hashed(32, size + 2);
+    const std::string sealed = gcm_of_openssl(key(), nonce, authenticated, plain);
+    const auto decrypt = [&](std::string bytes, std::string_view with) {
+      Aead::Tag tag;
+      std::copy_n(bytes.end() - kSignatureBytes, kSignatureBytes, tag.begin());
+      bytes.resize(size);
+      const bool ok = aead.decrypt(nonce.data(), with, tag, bytes);
+      return std::pair(ok, bytes);
+    };
+    for (size_t i = 0; i < sealed.size(); i += 1 + size / 16) {
+      std::string changed = sealed;
+      changed[i] = static_cast<char>(changed[i] ^ 0x10);
+      EXPECT_FALSE(decrypt(changed, authenticated).first) << "byte " << i << " of " << size;
+    }
+    EXPECT_FALSE(decrypt(sealed, authenticated.substr(1)).first);
+    EXPECT_EQ(decrypt(sealed, authenticated), std::pair(true, plain)) << size;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryGcm,
+                         testing::Values(GcmCase{CipherId::kGcm128, Aead::Instructions::kOfOpenSsl},
+                                         GcmCase{CipherId::kGcm256, Aead::Instructions::kOfOpenSsl},
+                                         GcmCase{CipherId::kGcm128, Aead::Instructions::kWide},
+                                         GcmCase{CipherId::kGcm256, Aead::Instructions::kWide}));
 
 std::array<char, 16> counted_nonce(size_t size) {
   std::array<char, 16> nonce{};

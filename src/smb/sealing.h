@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "smb/cipher_context.h"
+#include "smb/aead.h"
 #include "smb/frame.h"
 #include "smb/keys.h"
 #include "smb/numbers.h"
@@ -36,10 +36,10 @@ class Sealer {
 
   CipherId cipher_;
   uint64_t session_id_;
-  CipherContext context_;
+  Aead aead_;
   // The nonce of a frame: the object's number and how many frames there were before, which never
-  // come twice, and behind it bytes
-  // by which the same key on another server, if that ever happened, would not repeat one.
+  // come twice, and behind it bytes by which the same key on another server, if that ever happened,
+  // would not repeat one.
   uint64_t sent_;
   std::array<char, 4> salt_{};
   std::string header_;  // Of the frame at hand; kept for its memory.
@@ -56,8 +56,7 @@ class Opener {
   std::optional<std::string_view> open(std::span<char> frame);
 
  private:
-  CipherId cipher_;
-  CipherContext context_;
+  Aead aead_;
 };
 
 }  // namespace kyanite::smb

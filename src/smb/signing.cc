@@ -117,11 +117,12 @@ Signer::Signer(SigningId algorithm, const SecretKey& key) : algorithm_(algorithm
     CHECK(EVP_MAC_init(mac_.get(), key.data(), key.size(), parameters) == 1);
     return;
   }
+  if (algorithm == SigningId::kGmac) {
+    gcm_.emplace(CipherId::kGcm128, key, Aead::Direction::kEncrypts);
+    return;
+  }
   cipher_.reset(EVP_CIPHER_CTX_new());
-  const bool is_cmac = algorithm == SigningId::kCmac;
-  CHECK(EVP_EncryptInit_ex(cipher_.get(), is_cmac ? EVP_aes_128_cbc() : EVP_aes_128_gcm(), nullptr,
-                           key.data(), nullptr) == 1);
-  if (!is_cmac) return;
+  CHECK(EVP_EncryptInit_ex(cipher_.get(), EVP_aes_128_cbc(), nullptr, key.data(), nullptr) == 1);
   CHECK(EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1);
   const std::string zero(kBlockBytes, '\0');
   Chain chain(cipher_.get());
@@ -192,21 +193,12 @@ Signer::Signature Signer::gmac(std::string_view first, const NextPiece& rest) {
   CHECK(reader.ok());
   const uint32_t role = (header.has(header_flag::kReply) ? kByServer : 0) |
                         (header.command == Command::kCancel ? kOfCancel : 0);
-  unsigned char nonce[12];
+  char nonce[12];
   std::memcpy(nonce, &header.message_id, sizeof header.message_id);
   std::memcpy(nonce + sizeof header.message_id, &role, sizeof role);
-  CHECK(EVP_EncryptInit_ex(cipher_.get(), nullptr, nullptr, nullptr, nonce) == 1);
-  int written = 0;
-  for_each_piece(first, rest, [&](std::string_view piece) {
-    CHECK(EVP_EncryptUpdate(cipher_.get(), nullptr, &written, bytes_of(piece),
-                            static_cast<int>(piece.size())) == 1);
-  });
-  unsigned char nothing[kBlockBytes];
-  Signature result;
-  CHECK(EVP_EncryptFinal_ex(cipher_.get(), nothing, &written) == 1);
-  CHECK(EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_GET_TAG, kSignatureBytes, result.data()) ==
-        1);
-  return result;
+  gcm_->begin(nonce, 0);
+  for_each_piece(first, rest, [&](std::string_view piece) { gcm_->authenticate(piece); });
+  return gcm_->tag();
 }
 
 }  // namespace kyanite::smb

@@ -6,9 +6,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "smb/aead.h"
 #include "smb/cipher_context.h"
 #include "smb/frame.h"
 #include "smb/keys.h"
@@ -44,6 +46,7 @@ class Signer {
 
   SigningId algorithm_;
   std::unique_ptr<evp_mac_ctx_st, FreeMac> mac_;
+  std::optional<Aead> gcm_;
   CipherContext cipher_;
   // CMAC: what goes into the last block, if that is whole and if it is not.
   std::array<unsigned char, 16> whole_{};
