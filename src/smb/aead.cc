@@ -30,6 +30,11 @@ const EVP_CIPHER* algorithm(CipherId cipher) {
 bool is_ccm(CipherId cipher) { return cipher == CipherId::kCcm128 || cipher == CipherId::kCcm256; }
 constexpr size_t kCcmNonceBytes = 11;
 
+WideGcm::Width width(Aead::Instructions wide) {
+  return wide == Aead::Instructions::kFourBlocks ? WideGcm::Width::kFourBlocks
+                                                 : WideGcm::Width::kTwoBlocks;
+}
+
 unsigned char* bytes_of(char* text) { return reinterpret_cast<unsigned char*>(text); }
 const unsigned char* bytes_of(const char* text) {
   return reinterpret_cast<const unsigned char*>(text);
@@ -46,8 +51,14 @@ bool update(EVP_CIPHER_CTX* context, const char* from, char* to, size_t count) {
 
 bool Aead::takes_pieces(CipherId cipher) { return !is_ccm(cipher); }
 
+bool Aead::has(Instructions instructions) {
+  return instructions == Instructions::kOfOpenSsl || WideGcm::is_supported(width(instructions));
+}
+
 Aead::Instructions Aead::best() {
-  return WideGcm::is_supported() ? Instructions::kWide : Instructions::kOfOpenSsl;
+  for (const auto each : {Instructions::kFourBlocks, Instructions::kTwoBlocks})
+    if (has(each)) return each;
+  return Instructions::kOfOpenSsl;
 }
 
 size_t Aead::nonce_bytes(CipherId cipher) {
@@ -58,8 +69,8 @@ Aead::Aead(CipherId cipher, const SecretKey& key, Direction direction, Instructi
     : cipher_(cipher) {
   const EVP_CIPHER* const chosen = algorithm(cipher);
   CHECK(chosen != nullptr && key.size() == static_cast<size_t>(EVP_CIPHER_get_key_length(chosen)));
-  if (by == Instructions::kWide && !is_ccm(cipher)) {
-    wide_.emplace(key);
+  if (by != Instructions::kOfOpenSsl && !is_ccm(cipher)) {
+    wide_.emplace(key, width(by));
     return;
   }
   context_.reset(EVP_CIPHER_CTX_new());

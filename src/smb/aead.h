@@ -21,7 +21,9 @@ class Aead {
  public:
   using Tag = std::array<char, kSignatureBytes>;
   enum class Direction { kEncrypts, kDecrypts };
-  enum class Instructions { kOfOpenSsl, kWide };
+  // By how many blocks at once GCM goes. CCM is always OpenSSL's.
+  enum class Instructions { kOfOpenSsl, kTwoBlocks, kFourBlocks };
+  static bool has(Instructions instructions);
   // What is fastest on this processor.
   static Instructions best();
   static size_t nonce_bytes(CipherId cipher);

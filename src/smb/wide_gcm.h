@@ -1,5 +1,6 @@
-// AES-GCM by instructions that take four blocks at once: AVX-512 with VAES and VPCLMULQDQ. They do
-// it in a third of the time of those for one block, which are all that OpenSSL 3.0 knows.
+// AES-GCM by instructions that take several blocks at once, VAES and VPCLMULQDQ: two with AVX2, four
+// with AVX-512. They need half and a third of the time of those for one block, which are all that
+// OpenSSL 3.0 knows.
 #pragma once
 
 #include <array>
@@ -17,11 +18,12 @@ class WideGcm {
   static constexpr size_t kNonceBytes = 12;
   static constexpr size_t kBlockBytes = 16;
   using Block = std::array<unsigned char, kBlockBytes>;
+  enum class Width { kTwoBlocks, kFourBlocks };
 
-  // Whether this processor has the instructions. Nothing else may be called where it has not.
-  static bool is_supported();
+  // Whether this processor has the instructions.
+  static bool is_supported(Width width);
 
-  explicit WideGcm(const SecretKey& key);  // Of 16 or 32 bytes.
+  WideGcm(const SecretKey& key, Width width);  // Of 16 or 32 bytes; a width that is supported.
   WideGcm(WideGcm&&) noexcept;
   WideGcm& operator=(WideGcm&&) noexcept;
   ~WideGcm();
