@@ -13,6 +13,7 @@
 #include "smb/file_io.h"
 #include "smb/query.h"
 #include "smb/times.h"
+#include "tree/drafts.h"
 #include "tree/sddl.h"
 
 namespace kyanite::drive {
@@ -74,6 +75,7 @@ class Creates : public testing::Test {
   void delete_share() {
     world.shares.deleted = true;
     world.shares.open_files.force_close_share(world.shares.space);
+    world.shares.open_files.drafts().discard_share(world.shares.space);
     world.loop.run_ready();
   }
 

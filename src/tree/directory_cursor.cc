@@ -53,7 +53,7 @@ Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& dir
     auto looked = co_await std::move(looking);
     if (!looked) co_return Error(looked.error());
     for (Entry& entry : portion.entries) {
-      if (!tree.shown && !entry.directory) {
+      if (!tree.shown) {
         if (const auto draft = drafts.look(tree.key(entry.id))) draft->lay_over(entry, now);
       }
       if (!take(entry)) {

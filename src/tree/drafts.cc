@@ -137,37 +137,65 @@ Task<Result<void>> Drafts::make_room(FileKey file) {
   co_return all;
 }
 
+std::pair<Drafts::Draft&, bool> Drafts::begin(Shard& mine, const store::Occasion& occasion,
+                                              const Tree& tree, FileKey file) {
+  DraftPtr& draft = mine.drafts[file];
+  const bool is_new = draft == nullptr;
+  if (is_new) {
+    draft = std::make_shared<Draft>();
+    draft->tree = tree;
+    draft->file = file;
+    draft->store = &occasion.store();
+    draft->clock = &occasion.clock();
+    ++count_;
+    ++table_.open_;
+  }
+  if (!draft->newest.since) draft->newest.since = occasion.clock().moment();
+  return {*draft, is_new};
+}
+
 Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                             const Change& change) {
   CHECK(opened.handle != 0);
   Shard& mine = shard(opened.file);
   MutexLock lock(mine.mutex);
   if (auto may = table_.check_io(opened.handle, range, true); !may) return Error(may.error());
-  DraftPtr& draft = mine.drafts[opened.file];
-  if (draft == nullptr) {
-    draft = std::make_shared<Draft>();
-    draft->tree = opened.tree;
-    draft->file = opened.file;
-    draft->store = &occasion.store();
-    draft->clock = &occasion.clock();
+  auto [draft, is_new] = begin(mine, occasion, opened.tree, opened.file);
+  if (is_new) {
     // Where the table says that it is: a rename that is over told the table, one that is not will
     // tell this draft.
     const auto handle = table_.find(opened.handle);
-    draft->where.ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
-    draft->where.path = handle ? handle->path : opened.path;
-    draft->session = handle ? handle->session : 0;
-    ++count_;
-    ++table_.open_;
+    draft.where.ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
+    draft.where.path = handle ? handle->path : opened.path;
+    draft.session = handle ? handle->session : 0;
   }
-  DraftLayer& newest = draft->newest;
-  if (!newest.since) newest.since = occasion.clock().moment();
+  DraftLayer& newest = draft.newest;
   const size_t before = newest.bytes.inline_bytes();
   const int64_t promised = newest.promised;
   change(newest);
   inline_bytes_ += newest.bytes.inline_bytes() - before;
-  if (draft->tree.usage != nullptr)
-    draft->tree.usage->promise(opened.file.share, newest.promised - promised);
+  if (draft.tree.usage != nullptr)
+    draft.tree.usage->promise(opened.file.share, newest.promised - promised);
   return {};
+}
+
+Task<void> Drafts::note_entry(const store::Occasion& occasion, const Tree& tree,
+                              const std::vector<EntryId>& ancestors, std::string_view path) {
+  if (ancestors.empty()) co_return;  // The root is in no directory.
+  const FileKey directory = tree.key(ancestors.back());
+  {
+    Shard& mine = shard(directory);
+    MutexLock lock(mine.mutex);
+    auto [draft, is_new] = begin(mine, occasion, tree, directory);
+    if (is_new) {
+      draft.directory = true;
+      const size_t slash = path.rfind('/');
+      draft.where.ancestors.assign(ancestors.begin(), ancestors.end() - 1);
+      draft.where.path = slash == std::string_view::npos ? "" : path.substr(0, slash);
+    }
+    draft.newest.written = draft.newest.changed = occasion.now;
+  }
+  if (count() > kMaxWithDirectories) (void)(co_await settle(directory)).ok();
 }
 
 store::KeyedLocks::Locking Drafts::lock_end(FileKey file) {
@@ -258,13 +286,13 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
           co_await apply(occasion, attempt.commit, draft.tree.content_place(), draft.storing, file);
     }
     if (!done) co_return Error(done.error());
-    touch(file, occasion.now);
+    if (!draft.directory) touch(file, occasion.now);
     done = co_await commit.replace((*found)->parent, (*found)->folded, &**found, &file, &file);
     if (!done) co_return Error(done.error());
     co_return Result<void>();
   };
   auto done = co_await store::transact(occasion, decide);
-  if (done && before != nullptr && is_watched(draft.tree)) {
+  if (done && before != nullptr && !draft.directory && is_watched(draft.tree)) {
     Shard& mine = shard(draft.file);
     MutexLock lock(mine.mutex);
     const EntryPlace place{draft.where.ancestors, draft.where.path};
@@ -337,6 +365,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
   }
   auto storing = draft->failed ? commit_anew(*draft) : commit(*draft);
   auto done = co_await std::move(storing);
+  if (draft->directory) done = Result<void>();  // Its times are promised to nobody.
   std::vector<Pending<bool>*> waiting;
   {
     MutexLock lock(mine.mutex);
@@ -410,8 +439,8 @@ std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {
   const auto is_old = [&](const Draft& draft) {
     const DraftLayer& newest = draft.newest;
     if (draft.busy || newest.empty()) return false;
-    if (newest.bytes.empty()) return !newest.is_untold(now);
-    return newest.since && newest.since->ticks + ticks <= now.ticks;
+    if (newest.bytes.empty() && newest.is_untold(now)) return false;
+    return !newest.since || newest.since->ticks + ticks <= now.ticks;
   };
   see_all([&](const Draft& draft) {
     if (!is_old(draft)) return;

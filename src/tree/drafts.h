@@ -15,7 +15,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -71,6 +73,8 @@ class Drafts {
   static constexpr size_t kMaxUnreadable = 8;
   // Of all files: what is in memory.
   static constexpr size_t kMaxInlineBytesOfAll = 64 * 1024 * 1024;
+  // Beyond so many drafts the times of a directory are stored at once.
+  static constexpr size_t kMaxWithDirectories = 1'000;
 
   explicit Drafts(OpenFiles& table) : table_(table) {}
   ~Drafts();
@@ -89,6 +93,12 @@ class Drafts {
   using Change = std::function<void(DraftLayer& newest)>;
   Result<void> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                       const Change& change);
+
+  // Through a handle an entry was put into a directory or taken out of it: the directory's times
+  // tell so from now on, and are stored later. They are not promised to anybody, so that a crash
+  // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as of a handle.
+  Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
+                        const std::vector<EntryId>& ancestors, std::string_view path);
 
   // The turn of one of those who only append to the file: nobody of them writes between another's
   // look at the length and its write.
@@ -139,6 +149,7 @@ class Drafts {
   struct Draft {
     Tree tree;
     FileKey file;
+    bool directory = false;
     Where where;
     std::vector<Where> perhaps;
     uint64_t moves = 0;
@@ -159,6 +170,9 @@ class Drafts {
   };
   static constexpr size_t kShards = 16;
 
+  // The draft of the file, to be filled in if it is new.
+  std::pair<Draft&, bool> begin(Shard& shard, const store::Occasion& occasion, const Tree& tree,
+                                FileKey file) REQUIRES(shard.mutex);
   bool is_over() const { return inline_bytes_ > kMaxInlineBytesOfAll; }
   Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
   const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }

@@ -80,7 +80,7 @@ TEST(WritesThatFail, AreWrittenAnewWhereTheDiskFailedToSync) {
     EXPECT_EQ(files.close(file), "ok");
     const std::string before = forgets ? std::string(bytes.size(), '\0') : bytes;
     EXPECT_TRUE(files.stored("file") == before + std::string(100'000, '\0') + "small");
-    EXPECT_TRUE(files.open_files.idle());
+    EXPECT_TRUE(files.is_idle());
   }
 }
 
@@ -115,7 +115,7 @@ TEST(WritesThatFail, AreToldToTheirWriters) {
     }
     EXPECT_EQ(files.close(other), lost) << "it may have been its bytes";
     EXPECT_EQ(files.close(reader), "ok");
-    EXPECT_TRUE(files.open_files.idle());
+    EXPECT_TRUE(files.is_idle());
   }
 }
 
@@ -156,6 +156,19 @@ TEST(WritesThatFail, AreKeptByAFileThatCannotBeRemoved) {
   EXPECT_EQ(files.stored("file"), "bytes");
 }
 
+// Nobody is kept from looking at the directory, or told to come again.
+TEST(WritesThatFail, TimesOfDirectoriesAreForgotten) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.close(file), "ok");
+  EXPECT_TRUE(files.open_files.drafts().any());
+  store.full = true;
+  files.clock.advance_seconds(1);
+  files.settle_older();
+  EXPECT_TRUE(files.open_files.idle());
+}
+
 TEST(WritesThatFail, DoNotKeepTheFileFromBeingDeleted) {
   FailingStore store;
   HandleTree files(store);
@@ -166,9 +179,9 @@ TEST(WritesThatFail, DoNotKeepTheFileFromBeingDeleted) {
   EXPECT_EQ(RunLoop::run(files.note("file", "x")), describe(store::Error::kFull));
   store.full = false;  // For deletions there is always room.
   EXPECT_EQ(RunLoop::run(files.remove("file")), "ok");
-  EXPECT_TRUE(files.open_files.drafts().any()) << "it was not stored for that";
+  EXPECT_TRUE(files.open_files.drafts().has(file.file)) << "it was not stored for that";
   EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
-  EXPECT_TRUE(files.open_files.idle());
+  EXPECT_TRUE(files.is_idle());
 }
 
 TEST(WritesThatFail, OnAFullDiskAreNotWaitedForByWhoMakesRoom) {
@@ -198,7 +211,7 @@ TEST(WritesThatFail, LeaveNoHandleBehind) {
   EXPECT_FALSE(files.open_files.find(file.handle).has_value());
   EXPECT_TRUE(RunLoop::run(files.open_files.drafts().settle_all()).ok());
   EXPECT_EQ(files.stored("file"), "bytes");
-  EXPECT_TRUE(files.open_files.idle());
+  EXPECT_TRUE(files.is_idle());
 }
 
 Task<void> appends(HandleTree& files, Opened& file, int from, int count) {
@@ -268,7 +281,7 @@ TEST(WritesInARace, LeaveWhatWasWrittenUpToSomeInstant) {
     EXPECT_EQ(files.close(mover), "ok");
     EXPECT_EQ(files.close(reader), "ok");
     EXPECT_EQ(files.stored("file"), all) << seed;
-    EXPECT_TRUE(files.open_files.idle()) << seed;
+    EXPECT_TRUE(files.is_idle()) << seed;
   }
   EXPECT_GT(lengths.size(), 5u);
 }
@@ -327,7 +340,7 @@ TEST(WritesInARace, TwoWhoOpenAndMakeTheSameFileGetOne) {
         EXPECT_EQ(files.close(*each), "ok");
       }
     }
-    EXPECT_TRUE(files.open_files.idle()) << seed;
+    EXPECT_TRUE(files.is_idle()) << seed;
   }
 }
 

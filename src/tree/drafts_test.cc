@@ -25,7 +25,7 @@ TEST_F(Writes, AreSeenByHandlesAtOnceAndStoredByAFlush) {
   EXPECT_EQ(files_.stored("file"), "");
   EXPECT_EQ(files_.flush(writer), "ok");
   EXPECT_EQ(files_.stored("file"), "some bytes");
-  EXPECT_FALSE(files_.open_files.drafts().any());
+  EXPECT_FALSE(files_.open_files.drafts().has(writer.file));
   EXPECT_EQ(files_.close(writer), "ok");
   EXPECT_EQ(files_.close(reader), "ok");
 }
@@ -158,7 +158,7 @@ TEST_F(Writes, ToAFileThatIsDeletedAreForgotten) {
   Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
   EXPECT_EQ(files_.write(file, 0, "bytes"), "ok");
   EXPECT_EQ(files_.close(file), "ok");
-  EXPECT_FALSE(files_.open_files.drafts().any());
+  EXPECT_FALSE(files_.open_files.drafts().has(file.file));
   EXPECT_EQ(files_.stored("file"), "! not found");
 }
 

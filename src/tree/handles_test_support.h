@@ -128,6 +128,11 @@ class HandleTree : public TestTree {
     for (const auto& each : drafts.old(clock.moment(), kTicksPerSecond))
       RunLoop::run(drafts.settle_old(each.file, clock.moment()));
   }
+  // Nothing is open, and nothing was left to be stored but the root's times.
+  bool is_idle() {
+    EXPECT_TRUE(RunLoop::run(open_files.drafts().settle(tree.key(kRootId))).ok());
+    return open_files.idle();
+  }
   // What is stored, as whoever comes after a crash finds it.
   std::string stored(const std::string& path, std::optional<Generation> shown = {}) {
     auto located = find(path, shown);

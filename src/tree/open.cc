@@ -150,6 +150,7 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
     co_return created.error();
   }
   attempted.keep();
+  co_await table.drafts().note_entry(occasion, tree, ancestors, way.path());
   Opened opened = opened_at(tree, way, *created->entry, way.path(), *handle, *access);
   co_return std::optional<OpenResult>(
       OpenResult{std::move(opened), OpenAction::kCreated, std::move(*created->entry)});
@@ -295,7 +296,9 @@ Task<Result<bool>> remove_closed(store::Occasion& occasion, Opened& opened, cons
   // A file that cannot be removed has what was written to it.
   if (!removed) co_return removed.error();
   if (*removed == nullptr) co_return false;
-  opened.tree.open_files->drafts().discard(opened.file);
+  Drafts& drafts = opened.tree.open_files->drafts();
+  drafts.discard(opened.file);
+  co_await drafts.note_entry(occasion, opened.tree, last.ancestors, last.path);
   if (is_watched(opened.tree))
     announce_removed(opened.tree, {last.ancestors, last.path}, **removed);
   co_return true;

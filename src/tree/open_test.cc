@@ -42,7 +42,7 @@ TEST_F(Opens, DispositionsDecideWhatHappens) {
     const bool emptied = row.present == "superseded" || row.present == "overwritten";
     EXPECT_EQ(files_.stored(name), emptied ? "" : "bytes") << number;
   }
-  EXPECT_TRUE(files_.open_files.idle());
+  EXPECT_TRUE(files_.is_idle());
 }
 
 TEST_F(Opens, KindsMustBeRight) {
@@ -103,7 +103,7 @@ TEST_F(Opens, DeleteOnCloseTakesTheFileAwayWithItsLastHandle) {
   EXPECT_EQ(files_.read(first), "bytes");
   EXPECT_EQ(files_.close(first), "ok");
   EXPECT_EQ(files_.says("file", {Disposition::kOpen}), "not found");
-  EXPECT_TRUE(files_.open_files.idle());
+  EXPECT_TRUE(files_.is_idle());
 }
 
 TEST_F(Opens, AMarkIsWithdrawnByAnyHandleThatMayDelete) {
@@ -137,7 +137,7 @@ TEST_F(Opens, NothingIsMadeInADirectoryThatWaitsToBeDeleted) {
   EXPECT_EQ(files_.says("directory/inside", {}), refusal(Refusal::kDeletePending));
   EXPECT_EQ(files_.close(directory), "ok");
   EXPECT_EQ(files_.says("directory/inside", {}), "no parent");
-  EXPECT_TRUE(files_.open_files.idle());
+  EXPECT_TRUE(files_.is_idle());
 }
 
 TEST_F(Opens, HandlesFollowRenames) {
@@ -198,7 +198,7 @@ TEST_F(Opens, DeletionsFollowRenamesInFlight) {
     *moving = {};
     EXPECT_EQ(closed, "ok");
     EXPECT_EQ(files_.names(""), "") << on_close;
-    EXPECT_TRUE(files_.open_files.idle());
+    EXPECT_TRUE(files_.is_idle());
   }
 }
 

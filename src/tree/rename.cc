@@ -7,6 +7,7 @@
 #include "store/transact.h"
 #include "tree/admission.h"
 #include "tree/announce.h"
+#include "tree/drafts.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -184,6 +185,11 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     if (is_watched(tree))
       announce_moved(tree, place_at(ends->from_way, *ends->source->entry),
                      place_at(ends->to_way, *renamed->entry), *renamed->entry);
+    if (order.by != 0) {
+      for (const Way* way : {&ends->from_way, &ends->to_way})
+        co_await tree.open_files->drafts().note_entry(occasion, tree, way->ancestors(),
+                                                      way->path());
+    }
   } else if (renamed.error() == Error(store::Error::kUnknown)) {
     admissions.source.perhaps_renamed(ends->to_way.ancestors(), ends->to_way.path());
   }
