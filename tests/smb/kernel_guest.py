@@ -38,8 +38,8 @@ WAYS = {
 # What is done in every way, and what is done in one.
 EVERYWHERE = ["files", "append", "truncate", "rename", "unlink", "directories"]
 ONCE = ["many_names", "names", "locks", "mapped", "two_mounts", "open_files_seen_elsewhere", "held_handles", "space",
-        "holes", "copy_range", "times", "random_changes", "appenders", "winners", "counter", "replaced_while_open", "strange_names",
-        "deep", "changing_listing", "kinds_of_locks", "far_offsets", "subfolder", "rest", "rest_and_locks", "snapshot",
+        "holes", "copy_range", "times", "directory_times", "random_changes", "appenders", "winners", "counter",
+        "replaced_while_open", "strange_names", "deep", "changing_listing", "kinds_of_locks", "far_offsets", "subfolder", "rest", "rest_and_locks", "snapshot",
         "killed_server"]
 FULL_WAY = "3.1.1"
 CHECKS = [(way, check) for way in WAYS for check in EVERYWHERE + (ONCE if way == FULL_WAY else [])]
@@ -349,6 +349,29 @@ def times(here, there):
     (here / "file").write_text("y")
     within(10, "a write makes it newer", lambda: (there / "file").stat().st_mtime > before)
     (here / "file").unlink()
+
+
+def directory_times(here, there):
+    """They tell what came, went and was moved, and stay as somebody set them."""
+    for name in ("one", "two"):
+        (here / name).mkdir()
+    file = here / "one" / "file"
+    changes = (("making a file", lambda: file.write_text("x"), ("one",)),
+               ("making a directory", (here / "one" / "folder").mkdir, ("one",)),
+               ("moving", lambda: file.rename(here / "two" / "file"), ("one", "two")),
+               ("removing", (here / "two" / "file").unlink, ("two",)),
+               ("removing a directory", (here / "one" / "folder").rmdir, ("one",)))
+    for what, change, changed in changes:
+        for name in ("one", "two"):
+            os.utime(here / name, (1_000_000_000, 1_100_000_000))
+        change()
+        for mount in (here, there):
+            for name in changed:
+                within(10, f"{what} is told by {name}", lambda: (mount / name).stat().st_mtime > 1_200_000_000)
+        for name in {"one", "two"} - set(changed):
+            same(int((there / name).stat().st_mtime), 1_100_000_000, f"after {what} the time of {name}")
+    for name in ("one", "two"):
+        (here / name).rmdir()
 
 
 def random_changes(here, there):
