@@ -69,8 +69,8 @@ KYANITE_ONE_INLINE __m128i reduced(__m128i low, __m128i middle, __m128i high) {
 }
 
 KYANITE_ONE_INLINE __m128i product_of(__m128i one, __m128i other) {
-  const __m128i middle = _mm_xor_si128(_mm_clmulepi64_si128(one, other, 0x01),
-                                       _mm_clmulepi64_si128(one, other, 0x10));
+  const __m128i middle =
+      _mm_xor_si128(_mm_clmulepi64_si128(one, other, 0x01), _mm_clmulepi64_si128(one, other, 0x10));
   return reduced(_mm_clmulepi64_si128(one, other, 0x00), middle,
                  _mm_clmulepi64_si128(one, other, 0x11));
 }
@@ -163,7 +163,8 @@ struct TwoBlocks {
   }
   // The first of them, and zeros.
   KYANITE_TWO_INLINE static Register load_some(const char* from, size_t blocks) {
-    return blocks == kLanes ? load(from) : first(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    return blocks == kLanes ? load(from)
+                            : first(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
   KYANITE_TWO_INLINE static void store_some(char* to, size_t blocks, Register value) {
     if (blocks == kLanes) return store(to, value);

@@ -1,6 +1,6 @@
-// AES-GCM by instructions that take several blocks at once, VAES and VPCLMULQDQ: two with AVX2, four
-// with AVX-512. They need half and a third of the time of those for one block, which are all that
-// OpenSSL 3.0 knows.
+// AES-GCM by instructions that take several blocks at once, VAES and VPCLMULQDQ: two with AVX2,
+// four with AVX-512. They need half and a third of the time of those for one block, which are all
+// that OpenSSL 3.0 knows.
 #pragma once
 
 #include <array>

@@ -96,7 +96,8 @@ class Drafts {
 
   // Through a handle an entry was put into a directory or taken out of it: the directory's times
   // tell so from now on, and are stored later. They are not promised to anybody, so that a crash
-  // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as of a handle.
+  // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as
+  // of a handle.
   Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
                         const std::vector<EntryId>& ancestors, std::string_view path);
 
