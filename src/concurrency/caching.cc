@@ -43,6 +43,7 @@ Effect on_operation(GrantKind kind, Caching held, FileOperation operation) {
     case FileOperation::kSetFileProperties:
     case FileOperation::kSetFileMetadata:
     case FileOperation::kCreateFile:
+    case FileOperation::kBeginCopy:
       return give_up(kind, held, kFullCaching, kWriteCaching);
     case FileOperation::kDeleteFile:
     case FileOperation::kRenameFile:

@@ -20,6 +20,7 @@ AccessSet equivalent_access(FileOperation operation) {
     case FileOperation::kSetFileMetadata:
       return kWriteAccess;
     case FileOperation::kCreateFile:
+    case FileOperation::kBeginCopy:
       return kWriteAccess | kDeleteAccess;
     case FileOperation::kDeleteFile:
     case FileOperation::kRenameFile:
@@ -41,12 +42,18 @@ bool compatible(FileOperation operation, const Open& smb) {
   // An open handle of any kind would keep the name alive, and REST deletes at once or not at all.
   if (operation == FileOperation::kDeleteFile) return false;
   if (smb.access.empty()) return true;
-  // The lease lets others only read while it lasts. Other REST operations are over before anyone
-  // could be in their way.
+  // A lease and a copy let others only read while they last. Other REST operations are over before
+  // anyone could be in their way.
   if (operation == FileOperation::kLeaseFile && !may_open_leased_file(smb.access)) return false;
+  if (operation == FileOperation::kBeginCopy && !may_open_while_copied(smb)) return false;
   return equivalent_access(operation).within(smb.share);
 }
 
 bool may_open_leased_file(AccessSet access) { return access.within(kReadAccess); }
+
+bool may_open_while_copied(const Open& open) {
+  return open.access.within(kReadAccess) &&
+         (open.access.empty() || kWriteAccess.within(open.share));
+}
 
 }  // namespace kyanite::concurrency

@@ -36,6 +36,7 @@ enum class FileOperation {
   kSetFileProperties,
   kSetFileMetadata,
   kCreateFile,  // over an existing file
+  kBeginCopy,   // over an existing file, which is written until the copy is done
   kDeleteFile,
   kRenameFile,
   kLeaseFile,
@@ -47,5 +48,7 @@ bool compatible(FileOperation operation, const Open& smb);
 // Whether SMB may open a file that is leased over REST with this access; false:
 // STATUS_SHARING_VIOLATION.
 bool may_open_leased_file(AccessSet access);
+// The same of a file that a copy is being written to.
+bool may_open_while_copied(const Open& open);
 
 }  // namespace kyanite::concurrency

@@ -132,5 +132,27 @@ TEST(ShareMode, FileLeasesAndWriters) {
   }
 }
 
+// A copy from elsewhere writes the file for as long as it takes: beside it nobody else does, and
+// nobody is there who counts on that none does.
+TEST(ShareMode, CopiesThatAreBeingWritten) {
+  struct Row {
+    const char* access;
+    const char* share;
+    bool may_open;
+    bool may_begin;  // Besides, it replaces the file.
+  };
+  const Row rows[] = {
+      {"", "", true, true},        {"R", "RWD", true, true},   {"R", "WD", true, true},
+      {"R", "RW", true, false},    {"R", "W", true, false},    {"R", "RD", false, false},
+      {"R", "R", false, false},    {"R", "", false, false},    {"W", "RWD", false, false},
+      {"RW", "RWD", false, false}, {"D", "RWD", false, false}, {"RWD", "RWD", false, false}};
+  for (const Row& row : rows) {
+    const Open open{set(row.access), set(row.share)};
+    EXPECT_EQ(may_open_while_copied(open), row.may_open) << row.access << " " << row.share;
+    EXPECT_EQ(compatible(FileOperation::kBeginCopy, open), row.may_begin)
+        << row.access << " " << row.share;
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::concurrency

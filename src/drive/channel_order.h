@@ -29,15 +29,17 @@ class ChannelOrder {
       may_change = false;
       return {};
     }
-    if (ahead != 0) {
-      sequence_ = sequence;
-      before_ += now_;
-      now_ = 0;
-      ++loss_;
-    }
+    if (ahead != 0) begin_anew(sequence);
     may_change = !sent_again || before_ == 0;
     ++now_;
     return {true, loss_};
+  }
+  // The client has come back after it had lost everything, and may count from the beginning again.
+  void begin_anew(uint16_t sequence) {
+    sequence_ = sequence;
+    before_ += now_;
+    now_ = 0;
+    ++loss_;
   }
   // It is answered.
   void leave(const Counted& counted) {

@@ -242,6 +242,7 @@ Task<Reply> come_back(Exchange& exchange, const smb::CreateRequest& request,
   auto entry = co_await tree::state_of(exchange.occasion, open.file);
   if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
   open.action = smb::CreateAction::kOpened;
+  open.order.begin_anew(exchange.header.channel_sequence());
   co_return tell_open(exchange, contexts, open, *entry, Telling::kBack, request.oplock);
 }
 

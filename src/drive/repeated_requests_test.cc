@@ -49,6 +49,20 @@ TEST(ChannelOrder, RefusesWhatIsLate) {
   EXPECT_TRUE(enter(0)) << "numbers begin again";
 }
 
+TEST(ChannelOrder, WhoComesBackCountsAnew) {
+  ChannelOrder order(5);
+  bool may_change = false;
+  const auto before = order.enter(5, false, may_change);
+  EXPECT_TRUE(may_change);
+  order.begin_anew(0);
+  const auto again = order.enter(0, true, may_change);
+  EXPECT_FALSE(may_change) << "the first may still be served";
+  order.leave(before);
+  order.leave(again);
+  order.enter(0, true, may_change);
+  EXPECT_TRUE(may_change);
+}
+
 TEST(ChannelOrder, WhatIsSentAgainWaitsForWhatWasSentBefore) {
   ChannelOrder order;
   bool may_change = false;

@@ -11,6 +11,7 @@
 #include "headers/copy_state.h"
 #include "headers/http_properties.h"
 #include "store/fields.h"
+#include "tree/admission.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::file {
@@ -26,11 +27,26 @@ namespace {
 // No request waits for the end of a pending copy; what comes of it is tried again later.
 constexpr int64_t kMaxSecondsPerChange = 600;
 
+// Who has the file open for reading gives up what it caches of it, and nobody gets to cache it
+// until the change is made. kBusy: not now. kConflict: after a wait, so that all is to be read
+// again.
+Task<store::Result<tree::OpenFiles::Admission>> admit(store::Attempt& attempt, const Tree& tree,
+                                                      tree::EntryId id, tree::Awaited& awaited) {
+  const tree::FileKey file = tree.key(id);
+  auto admitted =
+      tree.open_files->admit(file, concurrency::FileOperation::kSetFileProperties, awaited != file);
+  if (admitted) co_return std::move(*admitted);
+  const auto why = co_await tree::not_admitted(attempt, tree, file, admitted.error(), awaited);
+  const bool again = why == tree::Error(store::Error::kConflict);
+  co_return again ? store::Error::kConflict : store::Error::kBusy;
+}
+
 // Changes the file while it still waits for this copy; false when it no longer does.
 // `edit(Entry&, store::Commit&) -> Task<store::Result<void>>` may be called again after a conflict.
+// Without an open-file table nothing changes that others can see.
 template <class Edit>
-Task<store::Result<bool>> change_pending(Context& context, tree::Usage& usage,
-                                         const PendingCopy& copy, Edit edit) {
+Task<store::Result<bool>> change_pending(Context& context, tree::OpenFiles* open_files,
+                                         tree::Usage& usage, const PendingCopy& copy, Edit edit) {
   // The note has the row of the entry, which keeps its place while the copy is pending.
   tree::SeenEntry found;
   found.parent = read_be64(copy.object.data());
@@ -38,13 +54,22 @@ Task<store::Result<bool>> change_pending(Context& context, tree::Usage& usage,
   found.key = tree::entry_key(copy.space, found.parent, found.folded);
   store::Occasion occasion(context.store, context.locks, context.clock);
   occasion.deadline = Deadline(context.clock, kMaxSecondsPerChange);
+  tree::OpenFiles::Admission admission;  // Until the change is durable.
+  tree::Awaited awaited;
   auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
+    admission = {};
     auto record = co_await context.store.get(found.key);
     if (!record) co_return record.error();
     if (*record == nullptr) co_return false;
     auto entry = store::decode<Entry>((*record)->value);
     if (!entry) co_return store::Error::kCorrupt;
     if (entry->copy.id != copy.id || entry->copy.status != CopyStatus::kPending) co_return false;
+    if (open_files != nullptr) {
+      const Tree tree{copy.space, {}, open_files};
+      auto admitted = co_await admit(attempt, tree, entry->id, awaited);
+      if (!admitted) co_return admitted.error();
+      admission = std::move(*admitted);
+    }
     found.record = *record;
     found.entry = std::make_shared<const Entry>(*entry);
     tree::TreeCommit commit(attempt, copy.space, &usage);
@@ -75,7 +100,7 @@ Task<store::Result<bool>> PendingFiles::progress(Context& context, const Pending
     file.copy.copied = copied;
     co_return store::Result<void>();
   };
-  co_return co_await change_pending(context, usage_, copy, edit);
+  co_return co_await change_pending(context, nullptr, usage_, copy, edit);
 }
 
 Task<store::Result<bool>> PendingFiles::complete(Context& context, const PendingCopy& copy,
@@ -93,7 +118,7 @@ Task<store::Result<bool>> PendingFiles::complete(Context& context, const Pending
     co_return co_await content::overwrite(context.store, commit, place, file.content, 0, length,
                                           pieces, deadline);
   };
-  co_return co_await change_pending(context, usage_, copy, edit);
+  co_return co_await change_pending(context, &open_files_, usage_, copy, edit);
 }
 
 Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy& copy,
@@ -106,7 +131,7 @@ Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy
     file.copy.status_description = why;
     co_return store::Result<void>();
   };
-  co_return co_await change_pending(context, usage_, copy, edit);
+  co_return co_await change_pending(context, &open_files_, usage_, copy, edit);
 }
 
 Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const Path& path,
@@ -119,6 +144,8 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
   PendingCopy note = transfer::make_note(call, told);
   note.space = tree.space;
   auto& runner = static_cast<const FileService&>(*call.service).copy_runner();
+  tree::Creation replacement = order.replacement;
+  replacement.pending = true;
   const Fill fill = [&](Entry& copy, const Way& way, store::Commit&) -> Task<wire::Result<void>> {
     begin_copy(call, order, copy);
     note.object = tree::entry_row(way.parent(), way.folded);
@@ -137,7 +164,7 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
     copy.copy.total = length;
     co_return wire::Result<void>();
   };
-  auto created = co_await create_entry(call, tree, path, order.replacement, fill);
+  auto created = co_await create_entry(call, tree, path, replacement, fill);
   if (!created) co_return created.error();
   runner.submit(call.context, call.target.account, std::move(note));
   co_return copy_reply(*created->entry);

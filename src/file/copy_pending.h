@@ -5,13 +5,15 @@
 
 #include "base/task.h"
 #include "transfer/pending_copy.h"
+#include "tree/open_files.h"
 #include "tree/usage.h"
 
 namespace kyanite::file {
 
 class PendingFiles final : public transfer::CopyDestinations {
  public:
-  explicit PendingFiles(tree::Usage& usage) : usage_(usage) {}
+  PendingFiles(tree::OpenFiles& open_files, tree::Usage& usage)
+      : open_files_(open_files), usage_(usage) {}
 
   Task<store::Result<bool>> progress(service::Context& context, const transfer::PendingCopy& copy,
                                      uint64_t copied) const override;
@@ -21,6 +23,7 @@ class PendingFiles final : public transfer::CopyDestinations {
                                  const std::string& why) const override;
 
  private:
+  tree::OpenFiles& open_files_;
   tree::Usage& usage_;
 };
 

@@ -82,7 +82,8 @@ class EntryList final : public transfer::Document {
         path_(call.target.object),
         page_(std::move(page)),
         shows_(shows),
-        located_(std::move(located)) {
+        located_(std::move(located)),
+        now_(call.context.clock.moment()) {
     const Tree& tree = located_.tree;
     if (!tree.shown) delete_pending_ = tree.open_files->delete_pending(tree.space);
   }
@@ -115,6 +116,7 @@ class EntryList final : public transfer::Document {
       const bool page_is_full = count == page_.most;
       if (page_is_full || (part.is_enough() && count > from.entries))
         return transfer::Progress{stored_name((*entry)->name), count, page_is_full};
+      if (shows_.timestamps && (*entry)->directory) lay_times(**entry);
       write_entry(part.xml, shows_, **entry);
       ++count;
     }
@@ -124,6 +126,13 @@ class EntryList final : public transfer::Document {
   }
 
  private:
+  // Times of directories are not stored at once.
+  void lay_times(Entry& directory) const {
+    const Tree& tree = located_.tree;
+    if (tree.shown) return;
+    const auto draft = tree.open_files->drafts().look(tree.key(directory.id));
+    if (draft) draft->lay_over(directory, now_);
+  }
   std::string stored_name(std::string_view name) const {
     return tree::stored_name(located_.tree.names, name);
   }
@@ -135,6 +144,7 @@ class EntryList final : public transfer::Document {
   const transfer::Page page_;
   const Shows shows_;
   const Located located_;
+  const Moment now_;
   std::unordered_set<EntryId> delete_pending_;
 };
 

@@ -29,7 +29,7 @@ class FileService final : public service::Service, public transfer::Sources {
  private:
   mutable OpenFiles open_files_;
   mutable tree::Usage usage_;
-  const PendingFiles pending_files_{usage_};
+  const PendingFiles pending_files_{open_files_, usage_};
   mutable transfer::CopyRunner copy_runner_{pending_files_, lifetime::kPendingFileCopiesFamily};
 };
 

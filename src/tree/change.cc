@@ -158,9 +158,10 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     // what its openers allow. Who replaces nothing disturbs nobody.
     const bool replaces = before != nullptr && creation.replaces;
     const auto touched = tree.key(before != nullptr ? before->entry->id : way->parent());
+    const FileOperation replacing =
+        creation.pending ? FileOperation::kBeginCopy : FileOperation::kCreateFile;
     auto admitted = tree.open_files->admit(
-        touched, replaces ? FileOperation::kCreateFile : FileOperation::kListFiles,
-        admitting.awaited != touched);
+        touched, replaces ? replacing : FileOperation::kListFiles, admitting.awaited != touched);
     if (!admitted)
       co_return co_await not_admitted(attempt, tree, touched, admitted.error(), admitting.awaited);
     admitting.admission = std::move(*admitted);

@@ -65,7 +65,8 @@ struct Creation {
   bool may_replace = true;  // Else kMayNotReplace, once nothing else is in the way.
   bool ignores_read_only = false;
   std::optional<std::string> lease_id = {};
-  EntryId id = 0;  // Of a new entry, from new_id(); 0: any.
+  EntryId id = 0;        // Of a new entry, from new_id(); 0: any.
+  bool pending = false;  // A copy is written to it later, which no handle may interfere with.
 };
 EntryId new_id();
 // Gives the new entry, which has its name, id and ETag, everything else, and adds its content to

@@ -13,6 +13,8 @@ namespace {
 // As many are taken from the store at once, and so many are passed over.
 constexpr size_t kPortion = 256;
 constexpr size_t kMostPassedOver = 4096;
+// So often a portion is taken again because of what others stored meanwhile.
+constexpr size_t kMostAgain = 3;
 
 struct Portion {
   std::vector<Entry> entries;
@@ -28,8 +30,9 @@ Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& dir
   const Tree& tree = directory.tree;
   const Drafts& drafts = tree.open_files->drafts();
   const Moment now = occasion.clock().moment();
+  uint64_t stored = drafts.stored();
   auto snapshot = occasion.store().snapshot();
-  while (!at_end_) {
+  for (size_t again = 0; !at_end_;) {
     if (occasion.deadline.over()) co_return Error(store::Error::kTimeout);
     Portion portion;
     const store::Look look = [&](const store::View& view) -> store::Result<void> {
@@ -53,9 +56,17 @@ Task<Result<void>> DirectoryCursor::go_on(store::Occasion& occasion, Opened& dir
     auto looked = co_await std::move(looking);
     if (!looked) co_return Error(looked.error());
     for (Entry& entry : portion.entries) {
-      if (!tree.shown) {
-        if (const auto draft = drafts.look(tree.key(entry.id))) draft->lay_over(entry, now);
-      }
+      if (tree.shown) break;
+      if (const auto draft = drafts.look(tree.key(entry.id))) draft->lay_over(entry, now);
+    }
+    // What was stored between both looks was missed by both.
+    if (drafts.stored() != stored && !tree.shown && again++ < kMostAgain) {
+      stored = drafts.stored();
+      snapshot = occasion.store().snapshot();
+      continue;
+    }
+    again = 0;
+    for (const Entry& entry : portion.entries) {
       if (!take(entry)) {
         start_ = stored_name(tree.names, entry.name);
         co_return Result<void>();

@@ -133,6 +133,19 @@ TEST_F(DirectoryTimes, ThatSomebodySetStay) {
   EXPECT_EQ(files_.close(directory), "ok");
 }
 
+TEST_F(DirectoryTimes, ThatARenameSetsStay) {
+  make("one", kDirectory);
+  make("one/file");
+  const Time set_to = Time::from_unix_seconds(1'000'000'000);
+  store::Occasion occasion(store_, files_.lines, files_.clock);
+  const Rename order{Kind::kDirectory, files_.parse("one"), files_.parse("two")};
+  const Retouch retouch = [&](Entry& entry) { entry.smb.written = set_to; };
+  EXPECT_EQ(outcome(RunLoop::run(rename(occasion, files_.tree, order, retouch))), "ok");
+  files_.clock.advance_seconds(1);
+  files_.settle_older();
+  EXPECT_EQ(stored("two"), set_to);
+}
+
 TEST_F(DirectoryTimes, FollowADirectoryThatIsMovedOrGoes) {
   make("one", kDirectory);
   make("two", kDirectory);
@@ -156,13 +169,13 @@ TEST_F(DirectoryTimes, FollowADirectoryThatIsMovedOrGoes) {
 }
 
 TEST_F(DirectoryTimes, AreStoredAtOnceWhenTooManyWait) {
-  constexpr size_t kMany = Drafts::kMaxWithDirectories + 10;
+  constexpr size_t kMany = Drafts::kMaxDirectories + 10;
   for (size_t i = 0; i < kMany; ++i) {
     const std::string path = "directory" + std::to_string(i);
     make(path, kDirectory);
     make(path + "/file");
   }
-  EXPECT_LE(files_.open_files.drafts().count(), Drafts::kMaxWithDirectories);
+  EXPECT_LE(files_.open_files.drafts().count(), Drafts::kMaxDirectories);
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ Task<Result<void>> Drafts::make_room(FileKey file) {
   if (auto settled = co_await settle(file); !settled) co_return settled.error();
   // It is others who have so much. On a full disk none of them can be stored.
   Result<void> all;
-  for (const FileKey& each : keys([](const Draft&) { return true; })) {
+  for (const FileKey& each : keys([](const Draft& draft) { return !draft.directory; })) {
     if (!is_over()) co_return Result<void>();
     auto settled = co_await settle(each);
     if (settled) continue;
@@ -189,13 +189,14 @@ Task<void> Drafts::note_entry(const store::Occasion& occasion, const Tree& tree,
     auto [draft, is_new] = begin(mine, occasion, tree, directory);
     if (is_new) {
       draft.directory = true;
+      ++directories_;
       const size_t slash = path.rfind('/');
       draft.where.ancestors.assign(ancestors.begin(), ancestors.end() - 1);
       draft.where.path = slash == std::string_view::npos ? "" : path.substr(0, slash);
     }
     draft.newest.written = draft.newest.changed = occasion.now;
   }
-  if (count() > kMaxWithDirectories) (void)(co_await settle(directory)).ok();
+  if (directories_ > kMaxDirectories) (void)(co_await settle(directory)).ok();
 }
 
 store::KeyedLocks::Locking Drafts::lock_end(FileKey file) {
@@ -372,6 +373,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     draft->busy = false;
     note_failed(*draft, !done);
     if (done) {
+      ++stored_;
       draft->unreadable = 0;
       end_layer(*draft, draft->storing);
     } else {
@@ -416,7 +418,8 @@ Task<Result<void>> Drafts::settle_keys(std::vector<FileKey> files) {
 }
 
 Task<Result<void>> Drafts::settle_share(store::SpaceId share) {
-  return settle_keys(keys([&](const Draft& draft) { return draft.file.share == share; }));
+  return settle_keys(
+      keys([&](const Draft& draft) { return draft.file.share == share && !draft.directory; }));
 }
 
 Task<Result<void>> Drafts::settle_share_unless_full(store::SpaceId share) {
@@ -469,6 +472,7 @@ void Drafts::forget_if_empty(Shard& mine, FileKey file) {
   Draft& draft = *found->second;
   if (draft.busy || !draft.newest.empty() || !draft.waiting.empty()) return;
   note_failed(draft, false);
+  if (draft.directory) --directories_;
   mine.drafts.erase(found);
   --count_;
   --table_.open_;

@@ -73,8 +73,8 @@ class Drafts {
   static constexpr size_t kMaxUnreadable = 8;
   // Of all files: what is in memory.
   static constexpr size_t kMaxInlineBytesOfAll = 64 * 1024 * 1024;
-  // Beyond so many drafts the times of a directory are stored at once.
-  static constexpr size_t kMaxWithDirectories = 1'000;
+  // Of directories: beyond so many their times are stored at once.
+  static constexpr size_t kMaxDirectories = 1'000;
 
   explicit Drafts(OpenFiles& table) : table_(table) {}
   ~Drafts();
@@ -108,6 +108,9 @@ class Drafts {
   // What is laid over the stored state, without bytes outside of [from, to); nothing if there is
   // nothing.
   std::optional<DraftLayer> look(FileKey file, uint64_t from = 0, uint64_t to = 0) const;
+  // How many drafts were stored ever. Who reads what is stored first and drafts after it, and finds
+  // another number then, may have missed one between both.
+  uint64_t stored() const { return stored_.load(); }
 
   // Somebody who wrote closes the file.
   void end_writing(FileKey file, Time date);
@@ -115,7 +118,7 @@ class Drafts {
   // there is nothing to do. After an error it is all still there. What the disk has lost is left
   // out, which OpenFiles::note_lost() is told.
   Task<Result<void>> settle(FileKey file);
-  // The same for all files of a share, or of all shares.
+  // The same for all files of a share, without directories; or for everything there is.
   Task<Result<void>> settle_share(store::SpaceId share);
   // For those who help to make room on a full disk: there it does not matter if nothing can be
   // stored.
@@ -200,6 +203,8 @@ class Drafts {
   store::KeyedLocks ends_;
   std::array<Shard, kShards> shards_;
   std::atomic<size_t> count_{0};
+  std::atomic<size_t> directories_{0};  // Of them.
+  std::atomic<uint64_t> stored_{0};
   std::atomic<size_t> inline_bytes_{0};
   std::atomic<size_t> failed_{0};  // drafts
 };

@@ -174,8 +174,9 @@ Result<void> check_attributes(const Opening& order, const Entry& entry, AccessSe
     if ((kept & ~order.attributes) != 0) return Error(Refusal::kAccessDenied);
   }
   if (order.delete_on_close && (read_only || entry.id == kRootId)) return Error(Reason::kReadOnly);
-  const bool writes = !access.within(concurrency::kReadAccess) || empties(order.disposition);
-  if (writes && entry.copy.status == object::CopyStatus::kPending)
+  const bool copied = entry.copy.status == object::CopyStatus::kPending;
+  if (copied &&
+      (empties(order.disposition) || !concurrency::may_open_while_copied({access, order.share})))
     return Error(Refusal::kSharingViolation);
   const bool leased = concurrency::is_locked(concurrency::lease_state(entry.lease, now));
   if (leased && (!concurrency::may_open_leased_file(access) || empties(order.disposition)))

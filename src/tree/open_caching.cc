@@ -97,13 +97,20 @@ void OpenFiles::grant(Shard& shard, const FileOpen& request, HandleId handle) {
   File& file = shard.files[request.file];
   const GrantKind kind = wanted.lease ? GrantKind::kLease : GrantKind::kOplock;
   auto beside = file.grants.beside({0, wanted.lease});
+  bool empties = false;  // Somebody is about to.
   for (const HandleId id : file.handles) {
     const Handle& other = shard.handles.at(id);
+    empties = empties || (other.undecided && other.replaces);
     const bool ours = wanted.lease && other.caching.lease == wanted.lease;
     if (!ours && other.reach == OpenReach::kContent) beside.opens = true;
   }
   beside.range_locks = !file.locks.empty();
-  file.grants.grant(handle, wanted, grantable(kind, wanted.caching, beside));
+  // What changes the file at this moment would break it.
+  concurrency::Caching caching = wanted.caching;
+  for (const concurrency::FileOperation operation : file.in_flight)
+    caching = on_operation(kind, caching, operation).kept;
+  if (empties) caching = {};
+  file.grants.grant(handle, wanted, grantable(kind, caching, beside));
 }
 
 // --- Waiting ---

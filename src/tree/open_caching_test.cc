@@ -299,6 +299,37 @@ TEST_F(Caching, RestTakesBackAndWaits) {
   }
 }
 
+// Who opens a file while a REST operation changes it caches nothing that this makes untrue.
+TEST_F(Caching, IsNotGrantedBesideWhatIsUnderWay) {
+  struct Row {
+    FileOperation operation;
+    const char* granted;
+  };
+  const Row rows[] = {{FileOperation::kPutRange, "-"},
+                      {FileOperation::kSetFileProperties, "-"},
+                      {FileOperation::kCreateFile, "-"},
+                      {FileOperation::kListFiles, "RWH"}};
+  for (const Row& row : rows) {
+    OpenFiles files(clock);
+    const auto under_way = files.admit(kFileKey, row.operation);
+    ASSERT_TRUE(under_way.ok());
+    const HandleId handle = must_open(files, wanting("RWH", a, '1'));
+    EXPECT_EQ(text_of(files.caching(handle)->caching), row.granted);
+  }
+}
+
+TEST_F(Caching, IsNotGrantedBesideWhoIsAboutToEmptyTheFile) {
+  FileOpen emptying = wanting("", b, '2');
+  emptying.undecided = true;
+  emptying.replaces = true;
+  const HandleId other = must_open(table, emptying);
+  const HandleId handle = must_open(table, wanting("RWH", a, '1'));
+  EXPECT_EQ(text_of(table.caching(handle)->caching), "-");
+  table.decide(other);
+  const HandleId later = must_open(table, wanting("R", a, '1'));
+  EXPECT_EQ(text_of(table.caching(later)->caching), "R");
+}
+
 TEST_F(Caching, RestDeletesWhatIsOnlyKept) {
   const HandleId handle = must_open(table, wanting("RH", a, '1'));
   EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), Refusal::kCached);

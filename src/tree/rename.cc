@@ -158,6 +158,14 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
+    // What it sets of a directory comes after what is still to be stored of it. Files wait for that
+    // when they are admitted.
+    const FileKey source = tree.key(ends->source->entry->id);
+    if (order.kind == Kind::kDirectory && tree.open_files->drafts().has(source)) {
+      if (auto settled = co_await tree.open_files->drafts().settle(source); !settled)
+        co_return settled.error();
+      co_return Error(store::Error::kConflict);
+    }
     std::optional<Admitted> admitted;
     if (order.by != 0) {
       admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited));
