@@ -2,7 +2,10 @@
 Besides: locks of ranges, handles that outlive their connections, and handles as REST lists and ends them."""
 
 import concurrent.futures
+import contextlib
 import datetime
+import http.server
+import threading
 import time
 import unittest
 import uuid
@@ -13,12 +16,13 @@ from impacket.smb3structs import DELETE, FILE_READ_DATA, FILE_SHARE_DELETE, FILE
 from impacket.smbconnection import SessionError
 
 from harness import ACCOUNT, KEY, Server
-from smb_caching import BATCH, CachingClient
+from smb_caching import BATCH, TIMEOUT_S, CachingClient
 from test_smb import smb_port
 
 EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 BOTH = FILE_READ_DATA | FILE_WRITE_DATA
 TEXT = b"hello"
+SHARING_VIOLATION = 0xC0000043
 
 
 def copy_of(file, content=None):
@@ -49,10 +53,39 @@ LEFT_BY_READS = {"RWH": ("RH", True), "RW": ("R", True), "RH": None, "R": None}
 LEFT_BY_WRITES = {"RWH": ("", True), "RW": ("", True), "RH": ("", False), "R": ("", False)}
 
 
+@contextlib.contextmanager
+def held_source(content):
+    """The address of something on another server, which it begins to send once the event is set."""
+    go_on = threading.Event()
+
+    class Source(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+
+        def do_GET(self):
+            self.do_HEAD()
+            self.wfile.flush()
+            go_on.wait(TIMEOUT_S)
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Source) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{web.server_port}/source", go_on
+        finally:
+            go_on.set()
+            web.shutdown()
+
+
 class SmbCaching(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server()
+        cls.server = Server("--copyFromPrivateAddresses")
         cls.addClassCleanup(cls.server.stop)
         cls.port = smb_port(cls.server)
         shares = ShareServiceClient(cls.server.url("File"), credential={"account_name": ACCOUNT, "account_key": KEY},
@@ -327,6 +360,43 @@ class SmbCaching(unittest.TestCase):
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.05)
+
+    # --- Copies from other servers, which take their time ---
+
+    def copy_ends(self, file):
+        end = time.monotonic() + TIMEOUT_S
+        while (status := file.get_file_properties()["copy"]["status"]) == "pending" and time.monotonic() < end:
+            time.sleep(0.05)
+        return status
+
+    def test_nothing_is_copied_over_a_file_that_somebody_writes(self):
+        file = self.make()
+        opened = self.open(file)
+        with held_source(b"from elsewhere") as (source, _):
+            self.rest_refuses(409, "SharingViolation", file.start_copy_from_url, source)
+        self.client.write(opened, b"HELLO")
+        self.client.shut(opened)
+        self.assertEqual(file.download_file().readall(), b"HELLO")
+        self.assertIsNone(file.get_file_properties()["copy"]["status"])
+
+    def test_while_a_copy_is_pending_a_file_is_only_read_and_by_those_who_let_it_be_written(self):
+        file = self.make()
+        with held_source(b"from elsewhere") as (source, go_on):
+            file.start_copy_from_url(source)
+            for access, share in ((BOTH, EVERYTHING), (DELETE, EVERYTHING), (FILE_READ_DATA, FILE_SHARE_READ)):
+                self.smb_refuses(SHARING_VIOLATION, self.client.open, file.file_name, access, share)
+            opened = self.open(file, FILE_READ_DATA, lease="RWH")
+            self.assertEqual(self.client.read(opened, 0, 100), bytes(len(b"from elsewhere")))
+            go_on.set()
+            # What the reader has cached of it is true no more.
+            before, after, must_say = self.client.next_break()
+            self.assertEqual((before, after), (opened.lease, ""))
+            if must_say:
+                self.client.acknowledge(opened, "")
+            self.assertEqual(self.copy_ends(file), "success")
+        self.assertEqual(self.client.read(opened, 0, 100), b"from elsewhere")
+        self.client.shut(opened)
+        self.client.shut(self.open(file))
 
     def test_a_handle_without_its_client_is_in_nobodys_way(self):
         file = self.make()
