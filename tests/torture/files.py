@@ -160,7 +160,7 @@ class FileClient:
         self._report.refused += 1
 
     async def take_snapshot(self, connection, random):
-        if random.random() < 0.9:
+        if random.random() < (0.5 if self.snapshot is None else 0.9):
             return
         old, self.snapshot = self.snapshot, None
         if old is not None:
