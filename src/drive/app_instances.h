@@ -33,6 +33,11 @@ class AppInstances {
       return;
     }
   }
+  // How much it has open.
+  size_t count(const smb::Guid& program) const {
+    MutexLock lock(mutex_);
+    return opens_.count(program);
+  }
   // What it has open on other machines than this client.
   std::vector<tree::HandleId> elsewhere(const smb::Guid& program, const smb::Guid& client) const {
     std::vector<tree::HandleId> handles;

@@ -49,6 +49,9 @@ Task<Reply> bind_session(Exchange& exchange, const smb::SessionSetupRequest& req
   const uint64_t id = exchange.header.session_id;
   if (connection.find_session(id) != nullptr)  // It has this one already.
     co_return refuse(exchange, Status::kRequestNotAccepted);
+  // It is the connection that asks which is bound, and nobody would unbind one that has ended.
+  if (exchange.chain().origin || connection.ending())
+    co_return refuse(exchange, Status::kRequestNotAccepted);
   const auto bond = connection.drive().sessions.find(id);
   if (!bond) co_return refuse(exchange, Status::kUserSessionDeleted);
   if (!exchange.header.has(smb::header_flag::kSigned))

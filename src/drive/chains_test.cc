@@ -191,6 +191,7 @@ class Waiting : public Chains {
 TEST_F(Waiting, ClientIsToldOnceAndMayCancel) {
   const auto chain = arrive(1);
   Exchange exchange(client.connection, *chain, 0);
+  exchange.session = client.connection.find_session(client.session_id);
   client.asked_credits = 5;
   int woken = 0;
   exchange.when_cancelled([&] { ++woken; });
@@ -210,6 +211,10 @@ TEST_F(Waiting, ClientIsToldOnceAndMayCancel) {
   client.signs = false;  // Anybody's.
   cancel(exchange.async_id(), true);
   EXPECT_FALSE(exchange.cancelled());
+  const uint64_t session = std::exchange(client.session_id, 0);
+  cancel(exchange.async_id(), true);
+  EXPECT_FALSE(exchange.cancelled());
+  client.session_id = session;
   client.signs = true;
   cancel(exchange.async_id(), true);
   EXPECT_EQ(exchange.cancelled(), Exchange::Cancelled::kByClient);
@@ -220,6 +225,7 @@ TEST_F(Waiting, ClientIsToldOnceAndMayCancel) {
 TEST_F(Waiting, CancelByMessageId) {
   const auto chain = arrive(1);
   Exchange exchange(client.connection, *chain, 0);
+  exchange.session = client.connection.find_session(client.session_id);
   cancel(exchange.header.message_id, false);
   EXPECT_EQ(exchange.cancelled(), Exchange::Cancelled::kByClient);
   int woken = 0;
@@ -322,6 +328,39 @@ TEST_F(EndedChains, DoNotWaitForLocks) {
   const smb::FileId waiter = create("file");
   ASSERT_EQ(ask({lock(holder, smb::lock_flag::kExclusive)}).at(0).status(), Status::kSuccess);
   EXPECT_TRUE(ends_before(lock(waiter, smb::lock_flag::kExclusive)));
+}
+
+// What waits for however long holds up nothing behind it, and keeps little.
+TEST_F(EndedChains, LocksWaitOnlyAtTheEndOfSmallOnes) {
+  const smb::FileId holder = create("file");
+  const smb::FileId waiter = create("file");
+  client.asked_credits = 10;
+  ASSERT_EQ(ask({lock(holder, smb::lock_flag::kExclusive)}).at(0).status(), Status::kSuccess);
+  const auto answers = ask({lock(waiter, smb::lock_flag::kExclusive), echo()});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kLockNotGranted);
+  EXPECT_EQ(answers[1].status(), Status::kSuccess);
+  const std::string padding(kMaxWaitingFrameBytes, '\0');
+  EXPECT_EQ(ask({lock(waiter, smb::lock_flag::kExclusive) + padding}).at(0).status(),
+            Status::kInsufficientResources);
+  EXPECT_EQ(ask({lock(waiter, smb::lock_flag::kExclusive)}).at(0).status(), Status::kPending);
+}
+
+// Whose signature counts is said by the session that a message names.
+TEST_F(Chains, NobodyLogsOnInTheNameOfTheMessageBefore) {
+  client.asked_credits = 10;
+  const uint64_t session = std::exchange(client.session_id, 0);
+  client.signs = false;
+  std::vector<std::string> messages = {echo()};
+  client.session_id = session;
+  smb::SessionSetupRequest logon;
+  logon.token = "x";
+  messages.push_back(client.message(Command::kSessionSetup, logon, smb::header_flag::kRelated));
+  const auto answers = ask(std::move(messages));
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[1].status(), Status::kInvalidParameter);
+  client.signs = true;
+  EXPECT_EQ(ask({echo()}).at(0).status(), Status::kSuccess) << "the session is still there";
 }
 
 TEST_F(EndedChains, DoNotWaitForChanges) {

@@ -3,6 +3,7 @@
 // other are mailboxes.
 #include <utility>
 
+#include "base/buffer.h"
 #include "drive/connection.h"
 
 namespace kyanite::drive {
@@ -114,7 +115,8 @@ void Connection::came_back(uint64_t number, Leg leg, OutgoingFrame frame) {
   const auto away = away_.find(number);
   if (away != away_.end()) {
     if (leg == Leg::kLast) frame.weight = std::move(away->second);
-    if (leg == Leg::kInterim) away->second.rest(0);
+    // Its answer takes some memory here, if the peer does not take it.
+    if (leg == Leg::kInterim) away->second.rest(kPageBytes);
   }
   sender_.send(std::move(frame));
 }

@@ -281,6 +281,30 @@ TEST_F(Channels, NoSessionBeginsOnAConnectionThatHasEnded) {
   EXPECT_TRUE(over);
 }
 
+// It is the connection that asks which would be bound, and this is served by another.
+TEST_F(Channels, NothingIsBoundByWayOfAFurtherConnection) {
+  bind();
+  TestClient third{world};
+  third.come_in();
+  const std::string token = other.ntlm.initial_token(other.ntlm.negotiate());
+  smb::SessionSetupRequest binding;
+  binding.flags = smb::session_flag::kBinding;
+  binding.security_mode = smb::security_mode::kSigningEnabled;
+  binding.token = token;
+  std::vector<std::string> messages = {other.message(Command::kEcho, smb::EchoRequest())};
+  const uint64_t session = std::exchange(other.session_id, third.session_id);
+  messages.push_back(other.message(Command::kSessionSetup, binding, smb::header_flag::kSigned));
+  other.session_id = session;
+  other.asked_credits = 5;
+  smb::link_chain(messages);
+  other.signer->sign(messages[0]);
+  third.signer->sign(messages[1]);
+  const auto answers = other.converse(messages[0] + messages[1]);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kSuccess);
+  EXPECT_EQ(answers[1].status(), Status::kRequestNotAccepted);
+}
+
 TEST_F(Channels, FurtherOnesComeAndGo) {
   bind();
   other.end();

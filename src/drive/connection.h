@@ -68,6 +68,8 @@ class Connection {
   // when everything is over. With `answered`, replies are still sent.
   Task<void> end(bool answered);
 
+  // No more frames come by it.
+  bool ending() const { return ending_; }
   bool authenticated() const { return established_ > 0 || !bound_.empty(); }
   bool busy() const { return load_.requests() > 0; }
   // Whether a session has something open.

@@ -331,6 +331,9 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
                                                exchange.session->client(), exchange.session->id());
   asked.opening.caching = wanted_caching(exchange, request, contexts, open->holder);
   const bool moves = contexts.app_instance && naming != nullptr;
+  if (moves &&
+      exchange.connection.drive().programs.count(contexts.app_instance->id) >= kMaxOpensOfProgram)
+    co_return refuse(exchange, Status::kInsufficientResources);
   if (moves) take_from_elsewhere(exchange, contexts.app_instance->id, *tree, asked.opening.path);
   let_wait(exchange, *tree, asked.opening);
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);

@@ -70,7 +70,7 @@ void Connection::cancel_asked(const Chain& chain, const Incoming& request) {
     return chain.origin->connection == other.origin->connection;
   };
   cancel_where(Exchange::Cancelled::kByClient, [&](const Exchange& exchange) {
-    if (!same_connection(exchange.chain())) return false;
+    if (exchange.session != session || !same_connection(exchange.chain())) return false;
     return header.has(smb::header_flag::kAsync)
                ? exchange.async_id() != 0 && exchange.async_id() == header.async_id
                : exchange.header.message_id == header.message_id;
@@ -103,6 +103,10 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
   const bool logs_on = row.command == smb::Command::kSessionSetup;
   if (exchange.header.has(smb::header_flag::kRelated) && exchange.chain().replies.empty() &&
       &incoming == &exchange.chain().requests.front())
+    return Status::kInvalidParameter;
+  // Whose signature it has to have is said by the session that it names itself.
+  if (exchange.header.has(smb::header_flag::kRelated) &&
+      (logs_on || row.command == smb::Command::kNegotiate))
     return Status::kInvalidParameter;
   if (incoming.signature == Incoming::Signature::kWrong) return Status::kAccessDenied;
   if (row.needs_session && session == nullptr && exchange.header.has(smb::header_flag::kRelated))
@@ -166,9 +170,10 @@ void Connection::finish(Exchange& exchange, Reply reply) {
     header.flags |= smb::header_flag::kAsync;
     header.async_id = exchange.async_id();
   } else if (!chain.origin) {
-    // A logon gets what it asks for when it succeeds, and what it needs to go on before.
+    // A logon gets what it asks for when it succeeds, and what it needs to go on before. So does
+    // whatever else strangers ask.
     const bool generous =
-        asked.command != smb::Command::kNegotiate &&
+        authenticated() && asked.command != smb::Command::kNegotiate &&
         (asked.command != smb::Command::kSessionSetup || header.status == smb::Status::kSuccess);
     chain.credits += credits_.grant(charge_of(asked), asked.credits, generous);
   }

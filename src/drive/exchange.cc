@@ -57,6 +57,9 @@ Exchange::Async Exchange::go_async() {
   if (async_id_ != 0) return Async::kTold;
   if (!is_last()) return Async::kInChain;
   if (connection.waiting_ >= kMaxWaiting) return Async::kTooMany;
+  // Others than CREATE wait for however long, and what they came in stays as long.
+  if (header.command != smb::Command::kCreate && chain_.frame.capacity() > kMaxWaitingFrameBytes)
+    return Async::kTooMany;
   ++connection.waiting_;
   connection.drive().metrics.waiting.fetch_add(1, std::memory_order_relaxed);
   async_id_ = header.message_id;

@@ -26,12 +26,13 @@ inline constexpr size_t kMaxReplyFrameBytes = smb::kMaxFrameBytes - smb::kTransf
 // Of a connection.
 inline constexpr uint32_t kMaxCredits = 8192;
 inline constexpr size_t kMaxSessions = 64;
-inline constexpr size_t kMaxLogons = 8;            // sessions that nobody has authenticated yet
-inline constexpr size_t kMaxFailedLogons = 8;      // then the connection ends
-inline constexpr size_t kMaxRunning = 512;         // requests that are served or whose reply waits
-inline constexpr size_t kMaxWaiting = 512;         // of them, those told to wait (STATUS_PENDING)
-inline constexpr size_t kMaxNotifications = 4096;  // that the peer has not taken yet
-inline constexpr size_t kMaxReminders = 4;         // of a break that does not arrive at all
+inline constexpr size_t kMaxLogons = 8;        // sessions that nobody has authenticated yet
+inline constexpr size_t kMaxFailedLogons = 8;  // then the connection ends
+inline constexpr size_t kMaxRunning = 512;     // requests that are served or whose reply waits
+inline constexpr size_t kMaxWaiting = 512;     // of them, those told to wait (STATUS_PENDING)
+inline constexpr size_t kMaxWaitingFrameBytes = 16 * 1024;  // of one that waits for however long
+inline constexpr size_t kMaxNotifications = 4096;           // that the peer has not taken yet
+inline constexpr size_t kMaxReminders = 4;  // of a break that does not arrive at all
 // What requests being served and replies on their way may take together, but for one request, which
 // is always served.
 inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
@@ -44,6 +45,10 @@ inline constexpr uint64_t kMaxReplyBytesOfAll = 256 * 1024 * 1024;
 inline constexpr size_t kMaxChannels = 32;  // at once
 inline constexpr size_t kMaxTrees = 1024;
 inline constexpr size_t kMaxOpens = 16'384;
+
+// Of a program that may move from machine to machine: all of them are looked at when it opens
+// something.
+inline constexpr size_t kMaxOpensOfProgram = 256;
 
 // Signing and encrypting more than this is left to the workers.
 inline constexpr size_t kInlineCryptoBytes = 64 * 1024;

@@ -61,7 +61,14 @@ Status cancelled_status(const Exchange& exchange) {
 
 Task<Status> wait_for_lock(Exchange& exchange, const Open& open, tree::RangeLock lock) {
   if (exchange.cancelled()) co_return cancelled_status(exchange);
-  if (exchange.go_async() == Exchange::Async::kTooMany) co_return Status::kInsufficientResources;
+  switch (exchange.go_async()) {
+    case Exchange::Async::kTold:
+      break;
+    case Exchange::Async::kInChain:  // What follows in the chain would wait for ever.
+      co_return Status::kLockNotGranted;
+    case Exchange::Async::kTooMany:
+      co_return Status::kInsufficientResources;
+  }
   tree::OpenFiles& table = *open.file.tree.open_files;
   const tree::HandleId handle = open.file.handle;
   const uint64_t ticket = exchange.header.message_id;

@@ -40,8 +40,8 @@ smb::Status status_of(auth::Refusal refusal) {
 Task<void> slow_down(Connection& connection) {
   Drive& drive = connection.drive();
   const auto delay = drive.brake.failed(peer_network(connection.peer()), drive.clock.moment());
-  if (delay.count() > 0) co_await connection.carrier().sleep(delay);
   connection.count_failed_logon();
+  if (delay.count() > 0) co_await connection.carrier().sleep(delay);
 }
 
 }  // namespace kyanite::drive

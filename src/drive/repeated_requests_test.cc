@@ -86,6 +86,7 @@ TEST(AppInstances, AreKnownOnOtherMachines) {
   programs.add(program, {here, 1});
   programs.add(program, {there, 2});
   programs.add({}, {there, 3});
+  EXPECT_EQ(programs.count(program), 2u);
   EXPECT_EQ(programs.elsewhere(program, here), std::vector<tree::HandleId>{2});
   EXPECT_EQ(programs.elsewhere(program, there), std::vector<tree::HandleId>{1});
   programs.remove(program, 2);

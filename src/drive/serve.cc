@@ -95,6 +95,7 @@ class FrameReader {
   int64_t active_ms_;    // When something came last, or was still open or served.
   std::unique_ptr<net::Inbox> inbox_;
   bool serving_ = false;
+  size_t keep_alives_ = 0;
 };
 
 Task<std::optional<FrameReader::Frame>> FrameReader::next() {
@@ -106,7 +107,12 @@ Task<std::optional<FrameReader::Frame>> FrameReader::next() {
       const smb::Prefix prefix = smb::read_prefix(bytes, connection_.most_frame_bytes());
       if (prefix.kind == smb::Prefix::kRefused) co_return std::nullopt;
       inbox_->consume(bytes.size());
-      if (prefix.kind == smb::Prefix::kKeepAlive) continue;
+      if (prefix.kind == smb::Prefix::kKeepAlive) {
+        if (!connection_.authenticated() && socket_.now_ms() >= logon_by_ms_)
+          co_return std::nullopt;
+        if (++keep_alives_ % kFramesATurn == 0) co_await socket_.shard().loop.turn();
+        continue;
+      }
       if (!co_await connection_.reserve(prefix.bytes)) co_return std::nullopt;
       const size_t begin = begin_of_frame(prefix.bytes, inbox_->unread());
       Buffer frame(begin + prefix.bytes);

@@ -58,6 +58,8 @@ Task<store::Result<bool>> change_pending(Context& context, tree::OpenFiles* open
   tree::Awaited awaited;
   auto decide = [&](store::Attempt& attempt) -> Task<store::Result<bool>> {
     admission = {};
+    std::vector<store::Key> keys{found.key};
+    if (auto turn = co_await attempt.wait_for(std::move(keys)); !turn) co_return turn.error();
     auto record = co_await context.store.get(found.key);
     if (!record) co_return record.error();
     if (*record == nullptr) co_return false;
@@ -81,15 +83,27 @@ Task<store::Result<bool>> change_pending(Context& context, tree::OpenFiles* open
     if (!done) co_return done.error();
     co_return true;
   };
-  co_return co_await store::transact(occasion, found.key, decide);
+  co_return co_await store::transact(occasion, decide);
 }
 
 void end_copy(const Context& context, CopyStatus status, Entry& file) {
   const Time now = context.clock.now();
+  // Clients that have read zeros see by it that the content is another. A time that was asked for
+  // stays.
+  if (file.smb.written == file.changed) file.smb.written = now;
+  file.smb.changed = now;
   file.copy.status = status;
   file.copy.completed = now;
   file.changed = concurrency::next_modified(now, file.changed);
   concurrency::on_write(file.lease, now);
+}
+
+void end_failed(const Context& context, const std::string& why, Entry& file) {
+  end_copy(context, CopyStatus::kFailed, file);
+  // As long as its source only while something may still come.
+  file.content = {};
+  file.content.sparse = true;
+  file.copy.status_description = why;
 }
 
 }  // namespace
@@ -107,6 +121,14 @@ Task<store::Result<bool>> PendingFiles::complete(Context& context, const Pending
                                                  const content::Pieces& pieces,
                                                  uint64_t length) const {
   auto edit = [&](Entry& file, store::Commit& commit) -> Task<store::Result<void>> {
+    // A source need not say before how long it is.
+    const uint64_t before = file.content.length;
+    const bool fits = length <= kMaxFileBytes &&
+                      (length <= before || usage_.has_room(copy.space, length - before));
+    if (!fits) {
+      end_failed(context, "The file does not fit into the share.", file);
+      co_return store::Result<void>();
+    }
     file.content = {};
     file.content.sparse = true;
     file.content.length = length;
@@ -124,11 +146,7 @@ Task<store::Result<bool>> PendingFiles::complete(Context& context, const Pending
 Task<store::Result<bool>> PendingFiles::fail(Context& context, const PendingCopy& copy,
                                              const std::string& why) const {
   auto edit = [&](Entry& file, store::Commit&) -> Task<store::Result<void>> {
-    end_copy(context, CopyStatus::kFailed, file);
-    // As long as its source only while something may still come.
-    file.content = {};
-    file.content.sparse = true;
-    file.copy.status_description = why;
+    end_failed(context, why, file);
     co_return store::Result<void>();
   };
   co_return co_await change_pending(context, &open_files_, usage_, copy, edit);

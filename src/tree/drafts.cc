@@ -72,6 +72,7 @@ void DraftLayer::lay(DraftLayer newer) {
   take_newer(told, newer.told);
   keep_older(since, newer.since);
   promised += newer.promised;
+  promised_to = newer.promised_to;
   std::move(newer.kept.begin(), newer.kept.end(), std::back_inserter(kept));
 }
 
@@ -100,6 +101,7 @@ void DraftLayer::end_writing(Time date) {
 
 DraftLayer DraftLayer::take(std::optional<Moment> now) {
   DraftLayer taken = std::exchange(*this, {});
+  promised_to = taken.promised_to;
   if (now && taken.is_untold(*now)) {
     written = std::exchange(taken.written, std::exchange(taken.told, std::nullopt));
     changed = std::exchange(taken.changed, std::nullopt);
@@ -210,8 +212,8 @@ std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to)
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return {};
   const auto some_of = [&](const DraftLayer& layer) {
-    DraftLayer some = {{},         layer.written, layer.changed,  layer.untold,
-                       layer.told, layer.since,   layer.promised, layer.kept};
+    DraftLayer some = {{},          layer.written,  layer.changed,     layer.untold, layer.told,
+                       layer.since, layer.promised, layer.promised_to, layer.kept};
     some.bytes = layer.bytes.within(from, to);
     return some;
   };

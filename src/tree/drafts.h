@@ -9,6 +9,7 @@
 // docs/decisions/write-behind.md. Every member may be called from any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
@@ -48,11 +49,20 @@ struct DraftLayer {
   std::optional<Time> told;       // but this one of them, which was the last before.
   std::optional<Moment> since;    // When the first of it was written.
   int64_t promised = 0;           // How much longer it makes the file, of the share's quota.
+  uint64_t promised_to = 0;       // How long that is, with what is being stored.
   std::vector<store::Hold> kept;  // What it has in extents.
 
   bool empty() const { return bytes.empty() && !written && !changed; }
   bool is_untold(Moment now) const {
     return untold && now < after_seconds(*untold, kWriteTimeSeconds);
+  }
+  // The file reaches so far from now on, of which somebody has seen that it has this length: others
+  // may have made it longer since.
+  void promise(uint64_t length, uint64_t end) {
+    const uint64_t from = std::max(length, promised_to);
+    if (end <= from) return;
+    promised += static_cast<int64_t>(end - from);
+    promised_to = end;
   }
   // Something is written now. With `soon` its time is told in a while, else in the end.
   void note_written(Time date, Moment now, bool soon);

@@ -37,6 +37,17 @@ TEST_F(Writes, AreStoredByAClose) {
   EXPECT_EQ(files_.stored("file"), "some bytes");
 }
 
+// A crash takes back either both or the rename alone.
+TEST_F(Writes, AreStoredBeforeARename) {
+  Opened writer = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, "some bytes"), "ok");
+  Opened old = files_.open("other");
+  EXPECT_EQ(files_.close(old), "ok");
+  EXPECT_EQ(files_.rename(writer, "other", true), "ok");
+  EXPECT_EQ(files_.stored("other"), "some bytes");
+  EXPECT_EQ(files_.close(writer), "ok");
+}
+
 TEST_F(Writes, AreStoredBeforeAnybodyWithoutAHandleLooks) {
   Opened writer = files_.open("file");
   EXPECT_EQ(files_.write(writer, 0, "some bytes"), "ok");

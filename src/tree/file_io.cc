@@ -196,16 +196,15 @@ Task<Result<void>> check_end(store::Occasion& occasion, Opened& opened, uint64_t
   co_return Result<void>();
 }
 
-// How many bytes longer the file becomes when it reaches at least so far. kQuotaExceeded when the
-// share has no room for them.
-Task<Result<int64_t>> growth(store::Occasion& occasion, Opened& opened, uint64_t end) {
-  if (opened.tree.usage == nullptr) co_return int64_t{0};
+// How long the file is that is to reach at least so far. kQuotaExceeded when the share has no room
+// for what is missing. Where there is no quota it does not matter.
+Task<Result<uint64_t>> growing(store::Occasion& occasion, Opened& opened, uint64_t end) {
+  if (opened.tree.usage == nullptr) co_return end;
   auto state = co_await state_of(occasion, opened);
   if (!state) co_return state.error();
   const uint64_t length = state->content.length;
-  if (end <= length) co_return int64_t{0};
   if (auto room = opened.tree.check_room(length, end); !room) co_return room.error();
-  co_return static_cast<int64_t>(end - length);
+  co_return length;
 }
 
 // What the pieces have in extents stays there until the draft that gets them is stored.
@@ -236,15 +235,16 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
   if (bytes.empty()) co_return Result<void>();
   store::KeyedLocks::Turn turn;
   if (auto may = co_await check_end(occasion, opened, offset, turn); !may) co_return may.error();
-  auto grows = co_await growth(occasion, opened, offset + bytes.size());
-  if (!grows) co_return grows.error();
+  const uint64_t end = offset + bytes.size();
+  auto length = co_await growing(occasion, opened, end);
+  if (!length) co_return length.error();
   const store::Hold hold = occasion.store().hold();
   auto pieces = co_await to_pieces(occasion.store(), offset, bytes);
   if (!pieces) co_return Error(pieces.error());
   const Drafts::Change change = [&](DraftLayer& layer) {
     keep_extents(occasion.store(), *pieces, layer);
     for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
-    layer.promised += *grows;
+    layer.promise(*length, end);
     note_write(occasion, opened, layer);
   };
   const ByteRange range{offset, bytes.size()};
@@ -274,7 +274,8 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
   if (auto room = opened.tree.check_room(old, length); !room) co_return room.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.set_length(length);
-    if (length > old) layer.promised += static_cast<int64_t>(length - old);
+    layer.promised_to = std::min(layer.promised_to, length);
+    layer.promise(old, length);
     note_times(occasion, opened, layer);
   };
   co_return co_await change_draft(occasion, opened, range, change);
@@ -367,11 +368,13 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
   const uint64_t target_end = target_offset + length;
   store::KeyedLocks::Turn turn;
   if (auto may = co_await check_end(occasion, to, target_offset, turn); !may) co_return may.error();
-  auto grows = co_await growth(occasion, to, target_end);
-  if (!grows) co_return grows.error();
+  // Somebody may have locked it meanwhile and written something.
+  if (auto may = check_locks(from, source_offset, length, false); !may) co_return may.error();
+  auto target_length = co_await growing(occasion, to, target_end);
+  if (!target_length) co_return target_length.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     keep_extents(occasion.store(), loaded->pieces, layer);
-    layer.promised += *grows;
+    layer.promise(*target_length, target_end);
     layer.bytes.reach(target_end);
     layer.bytes.clear(target_offset, target_end);
     for (auto& piece : loaded->pieces) {

@@ -186,6 +186,9 @@ Result<void> check_attributes(const Opening& order, const Entry& entry, AccessSe
 
 Task<Result<Entry>> empty_file(store::Occasion& occasion, Opened& opened, const Opening& order) {
   const OpenedEdit edit = [&](Entry& file, store::Commit&) -> Task<Result<void>> {
+    // It may have been leased since.
+    if (auto passed = check_attributes(order, file, opened.access, occasion.now); !passed)
+      co_return passed.error();
     file.content = {};
     file.content.sparse = true;
     file.cleared.clear();

@@ -152,18 +152,22 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   std::optional<Ends> ends;
   Admissions admissions;  // Until the change is durable.
   Awaited awaited;
+  Awaited settled;        // What is written from then on comes after the rename.
+  bool released = false;  // What is open below may be so only because its client keeps it.
   auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
     admissions = {};
     auto found = co_await find_ends(attempt, tree, order);
     if (!found) co_return found.error();
     ends = std::move(*found);
     if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
-    // What it sets of a directory comes after what is still to be stored of it. Files wait for that
-    // when they are admitted.
+    // It comes after what was written before it, also when there is a crash. Files wait for that
+    // when REST is admitted.
     const FileKey source = tree.key(ends->source->entry->id);
-    if (order.kind == Kind::kDirectory && tree.open_files->drafts().has(source)) {
-      if (auto settled = co_await tree.open_files->drafts().settle(source); !settled)
-        co_return settled.error();
+    const bool is_settled = settled == source || (order.by == 0 && order.kind == Kind::kFile);
+    if (!is_settled && tree.open_files->drafts().has(source)) {
+      if (auto stored = co_await tree.open_files->drafts().settle(source); !stored)
+        co_return stored.error();
+      settled = source;
       co_return Error(store::Error::kConflict);
     }
     std::optional<Admitted> admitted;
@@ -174,6 +178,13 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     }
     if (!*admitted) {
       const NotAdmitted& refused = admitted->error();
+      if (order.by == 0 && order.kind == Kind::kDirectory &&
+          refused.why == Error(Refusal::kSharingViolation) && !std::exchange(released, true)) {
+        attempt.end();
+        co_await tree.open_files->release_below(source);
+        if (occasion.deadline.over()) co_return Error(Refusal::kCacheFlushDelay);
+        co_return Error(store::Error::kConflict);
+      }
       co_return co_await not_admitted(attempt, tree, refused.file, refused.why, awaited);
     }
     admissions = std::move(**admitted);

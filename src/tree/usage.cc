@@ -40,6 +40,8 @@ void Usage::note(store::SpaceId share, std::string_view key, int64_t more) {
 void Usage::promise(store::SpaceId share, int64_t more) {
   if (more == 0) return;
   MutexLock lock(mutex_);
+  // Of a share that is gone nothing is kept back any more.
+  if (more < 0 && !shares_.contains(share)) return;
   shares_[share].promised += more;
 }
 

@@ -95,6 +95,19 @@ TEST_F(Quotas, CountWhatIsNotStoredYet) {
   EXPECT_EQ(create("three", 600), "ok");
 }
 
+// Several writes at once have seen the same length.
+TEST_F(Quotas, CountWhatSeveralWritesReachOnce) {
+  DraftLayer layer;
+  for (const uint64_t end : {100u, 300u, 200u, 400u}) layer.promise(0, end);
+  EXPECT_EQ(layer.promised, 400);
+  const DraftLayer storing = layer.take({});
+  EXPECT_EQ(storing.promised, 400);
+  layer.promise(0, 500);
+  EXPECT_EQ(layer.promised, 100) << "what is being stored is promised there";
+  layer.promise(600, 700);
+  EXPECT_EQ(layer.promised, 200);
+}
+
 TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
   Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
   EXPECT_EQ(files_.resize(file, 1000), "ok");

@@ -361,6 +361,22 @@ class SmbCaching(unittest.TestCase):
                     raise
                 time.sleep(0.05)
 
+    def test_a_directory_is_renamed_although_clients_keep_what_they_have_closed(self):
+        directory = self.share.create_directory("d" + uuid.uuid4().hex)
+        file = directory.get_file_client("file")
+        file.upload_file(TEXT)
+        path = f"{directory.directory_path}\\file"
+        opened = self.client.open(path, FILE_READ_DATA, EVERYTHING, lease="RH")
+        renamed = self.pool.submit(directory.rename_directory, directory.directory_path + "2")
+        self.assertEqual(self.client.next_break(), ("RH", "R", True))
+        self.client.shut(opened)
+        moved = renamed.result(TIMEOUT_S)
+        self.assertEqual(moved.get_file_client("file").download_file().readall(), TEXT)
+        # What is really open stays where it is.
+        opened = self.client.open(f"{moved.directory_path}\\file", FILE_READ_DATA, EVERYTHING)
+        self.rest_refuses(409, "SharingViolation", moved.rename_directory, directory.directory_path)
+        self.client.shut(opened)
+
     # --- Copies from other servers, which take their time ---
 
     def copy_ends(self, file):
