@@ -1,6 +1,7 @@
 #include "drive/connection.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/check.h"
@@ -300,6 +301,7 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.session == session;
   });
+  if (why == OpenEnd::kConnectionLost) co_await served(*session, except);
   drive_.metrics.trees.fetch_sub(session->trees().size(), std::memory_order_relaxed);
   session->trees().clear();
   std::vector<std::shared_ptr<Open>> opens;
@@ -311,6 +313,20 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   ending_sessions_.erase(session->id());
   for (Pending<bool>* ended : waiting) ended->set(true);
   if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
+}
+
+// What a client asked before it lost its connection is done before it comes back for what it has
+// open: a late WRITE would overwrite what it writes then. Whatever takes longer than this is late
+// all the same.
+Task<void> Connection::served(const Session& session, const Exchange* except) {
+  constexpr std::chrono::milliseconds kStep{10};
+  constexpr int kMostSteps = 500;
+  const auto is_served = [&] {
+    return std::any_of(running_.begin(), running_.end(), [&](const Exchange* exchange) {
+      return exchange != except && exchange->session.get() == &session;
+    });
+  };
+  for (int step = 0; step < kMostSteps && is_served(); ++step) co_await carrier_.sleep(kStep);
 }
 
 Detached Connection::log_off(std::shared_ptr<Session> session) {

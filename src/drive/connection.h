@@ -166,6 +166,8 @@ class Connection {
   bool goes_on(const Chain& chain) const { return chain.origin || !dropped_; }
 
   Detached log_off(std::shared_ptr<Session> session);
+  // Waits, not for long, until no request of the session is served but this one.
+  Task<void> served(const Session& session, const Exchange* except);
   Task<void> end_opens(std::vector<std::shared_ptr<Open>> opens, OpenEnd why);
 
   // channels.cc: sessions with several connections. On a further one:

@@ -430,6 +430,26 @@ TEST_F(SmbLogon, PreviousSessionEndsWhenItsOwnerComesBack) {
   EXPECT_EQ(world.drive.sessions.established(), 2u);
 }
 
+// Not for ever: here it is never done.
+TEST_F(SmbLogon, WhoComesBackWaitsForWhatIsServedYet) {
+  client.come_in();
+  Pending<bool> gate;
+  world.shares.gate = &gate;
+  smb::TreeConnectRequest slow;
+  slow.path = "\\\\s\\slow";
+  client.give(client.protect({client.message(Command::kTreeConnect, slow)}));
+  TestClient back(world);
+  ASSERT_TRUE(back.negotiate());
+  ASSERT_EQ(back.log_on(client.session_id)->status(), Status::kSuccess);
+  EXPECT_EQ(client.carrier.slept, std::chrono::seconds(5));
+  gate.set(true);
+  world.loop.run_ready();
+  TestClient again(world);
+  ASSERT_TRUE(again.negotiate());
+  ASSERT_EQ(again.log_on(back.session_id)->status(), Status::kSuccess);
+  EXPECT_EQ(back.carrier.slept, std::chrono::seconds(0)) << "nothing was served";
+}
+
 TEST_F(SmbLogon, ChangedNegotiateIsNoticed) {
   const auto validate = [&](TestClient& one, const TestOffer& offer, uint32_t capabilities,
                             uint16_t mode, char guid) {
