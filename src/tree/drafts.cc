@@ -1,7 +1,6 @@
 #include "tree/drafts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -15,20 +14,9 @@ namespace kyanite::tree {
 
 namespace {
 
-template <class T>
-void take_newer(std::optional<T>& mine, const std::optional<T>& newer) {
-  if (newer) mine = newer;
-}
-template <class T>
-void keep_older(std::optional<T>& mine, const std::optional<T>& newer) {
-  if (!mine) mine = newer;
-}
-
 constexpr uint64_t kSector = 512;
 // Long enough to make a file of 4 TiB anew, leaf by leaf.
 constexpr int64_t kMaxSecondsPerSettle = 3600;
-// As far as can be told from a moment that never comes.
-constexpr Moment kInTheEnd{INT64_MAX / 2};
 
 // What was cleared is noted for comparisons with snapshots, in whole sectors.
 void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
@@ -63,52 +51,6 @@ Task<store::Result<void>> apply(const store::Occasion& occasion, store::Commit& 
 }
 
 }  // namespace
-
-void DraftLayer::lay(DraftLayer newer) {
-  bytes.lay(std::move(newer.bytes));
-  take_newer(written, newer.written);
-  take_newer(changed, newer.changed);
-  keep_older(untold, newer.untold);
-  take_newer(told, newer.told);
-  keep_older(since, newer.since);
-  promised += newer.promised;
-  promised_to = newer.promised_to;
-  std::move(newer.kept.begin(), newer.kept.end(), std::back_inserter(kept));
-}
-
-void DraftLayer::lay_over(Entry& entry, Moment now) const {
-  entry.content.length = bytes.length(entry.content.length);
-  if (is_untold(now)) {
-    if (told) entry.smb.written = *told;
-    return;
-  }
-  if (written) entry.smb.written = *written;
-  if (changed) entry.smb.changed = *changed;
-}
-
-void DraftLayer::note_written(Time date, Moment now, bool soon) {
-  if (written && untold && !is_untold(now)) {
-    told = written;
-    untold.reset();
-  }
-  written = changed = date;
-  if (!untold) untold = soon ? now : kInTheEnd;
-}
-
-void DraftLayer::end_writing(Time date) {
-  if (untold == kInTheEnd) written = changed = date;
-}
-
-DraftLayer DraftLayer::take(std::optional<Moment> now) {
-  DraftLayer taken = std::exchange(*this, {});
-  promised_to = taken.promised_to;
-  if (now && taken.is_untold(*now)) {
-    written = std::exchange(taken.written, std::exchange(taken.told, std::nullopt));
-    changed = std::exchange(taken.changed, std::nullopt);
-    untold = std::exchange(taken.untold, std::nullopt);
-  }
-  return taken;
-}
 
 Drafts::~Drafts() = default;
 

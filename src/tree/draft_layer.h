@@ -1,0 +1,54 @@
+// What was written to one file through handles, or noted of one directory, and is not stored yet.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "content/overlay.h"
+#include "store/store.h"
+#include "tree/records.h"
+
+namespace kyanite::tree {
+
+// The time of a write is told a while later, or when the client flushes, closes or sets something:
+// who writes often does not want to be told of a change each time.
+inline constexpr int64_t kWriteTimeSeconds = 2;
+
+// One state of what is not stored yet.
+struct DraftLayer {
+  content::Overlay bytes;
+  std::optional<Time> written;
+  std::optional<Time> changed;
+  std::optional<Moment> untold;   // Since when the times are not told to anybody,
+  std::optional<Time> told;       // but this one of them, which was the last before.
+  std::optional<Moment> since;    // When the first of it was written.
+  int64_t promised = 0;           // How much longer it makes the file, of the share's quota.
+  uint64_t promised_to = 0;       // How long that is, with what is being stored.
+  std::vector<store::Hold> kept;  // What it has in extents.
+
+  bool empty() const { return bytes.empty() && !written && !changed; }
+  bool is_untold(Moment now) const {
+    return untold && now < after_seconds(*untold, kWriteTimeSeconds);
+  }
+  // The file reaches so far from now on, of which somebody has seen that it has this length: others
+  // may have made it longer since.
+  void promise(uint64_t length, uint64_t end) {
+    const uint64_t from = std::max(length, promised_to);
+    if (end <= from) return;
+    promised += static_cast<int64_t>(end - from);
+    promised_to = end;
+  }
+  // Something is written now. With `soon` its time is told in a while, else in the end.
+  void note_written(Time date, Moment now, bool soon);
+  // The writer is done: a time that was to be told in the end is that of the end.
+  void end_writing(Time date);
+  // What is to be stored now; the rest stays.
+  DraftLayer take(std::optional<Moment> now);
+  void lay(DraftLayer newer);
+  void lay_over(Entry& entry, Moment now) const;
+};
+
+}  // namespace kyanite::tree
