@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
@@ -128,6 +129,26 @@ TEST_F(Creates, AreRefusedWhenTheShareIsDeletedMeanwhile) {
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_EQ(answer[0].status(), Status::kNetworkNameDeleted);
   EXPECT_TRUE(world.shares.open_files.idle());
+}
+
+// All that a program has open is looked at when it opens something elsewhere.
+TEST_F(Creates, AProgramThatMovesHasNotTooMuchOpen) {
+  TestClient client{world};
+  come_in(client, '1');
+  client.asked_credits = 100;
+  size_t number = 0;
+  const auto next = [&] {
+    smb::CreateContexts contexts;
+    contexts.app_instance.emplace().id = TestClient::filled('p');
+    smb::Guid name = TestClient::filled('n');
+    std::memcpy(name.data(), &++number, sizeof number);
+    contexts.durable2.emplace().create_guid = name;
+    return create(client, asking("file" + std::to_string(number)), contexts);
+  };
+  for (size_t i = 0; i < kMaxOpensOfProgram; ++i) ASSERT_EQ(next(), Status::kSuccess) << i;
+  EXPECT_EQ(next(), Status::kInsufficientResources);
+  EXPECT_EQ(world.drive.metrics.opens, kMaxOpensOfProgram);
+  EXPECT_EQ(create(client, asking("another")), Status::kSuccess) << "others are not limited by it";
 }
 
 class CreatesOfSnapshots : public Creates {

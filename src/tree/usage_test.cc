@@ -108,6 +108,23 @@ TEST_F(Quotas, CountWhatSeveralWritesReachOnce) {
   EXPECT_EQ(layer.promised, 200);
 }
 
+// What was promised once is not free for ever: others may cut the file meanwhile.
+TEST_F(Quotas, CountAnewWhatIsWrittenAgain) {
+  Opened writer = files_.open("file");
+  EXPECT_EQ(files_.write(writer, 0, std::string(900, 'x')), "ok");
+  // Stored, but for its time, which is told later: the draft stays.
+  files_.clock.advance_seconds(1);
+  files_.settle_older();
+  EXPECT_EQ(used(), 900u);
+  EXPECT_TRUE(files_.open_files.drafts().has(writer.file));
+  EXPECT_EQ(create("file", 0, true), "ok");
+  EXPECT_EQ(used(), 0u);
+  EXPECT_EQ(files_.write(writer, 0, std::string(900, 'y')), "ok");
+  EXPECT_FALSE(usage_.has_room(files_.tree.space, 101));
+  EXPECT_EQ(files_.close(writer), "ok");
+  EXPECT_EQ(used(), 900u);
+}
+
 TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
   Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
   EXPECT_EQ(files_.resize(file, 1000), "ok");
