@@ -36,8 +36,9 @@ bool is_trusted(const Call& outer, const Call& source, CopyFamily family) {
 }
 
 // A file, as the block blob that its copy will be.
-Task<wire::Result<void>> find_file(Call& file, Source& source) {
-  auto object = co_await transfer::find_source(file);
+Task<wire::Result<void>> find_file(Call& file, const std::optional<ByteRange>& range,
+                                   Source& source) {
+  auto object = co_await transfer::find_source(file, range);
   if (!object) co_return object.error();
   auto blob = std::make_shared<Blob>();
   blob->changed = object->changed;
@@ -52,13 +53,14 @@ Task<wire::Result<void>> find_file(Call& file, Source& source) {
 }
 
 Task<wire::Result<void>> find_source(const Call& outer, Source& source, CopyFamily family,
-                                     bool& trusted) {
+                                     const std::optional<ByteRange>& range, bool& trusted) {
   Call& call = source.call->call();
   if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, family);
   if (auto admitted = co_await transfer::authorize_source(outer, call, trusted); !admitted)
     co_return admitted.error();
-  if (call.service->kind() == wire::Service::kFile) co_return co_await find_file(call, source);
+  if (call.service->kind() == wire::Service::kFile)
+    co_return co_await find_file(call, range, source);
   if (call.service->kind() != wire::Service::kBlob) co_return wire::Error(Code::kInvalidSourceUri);
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
@@ -231,7 +233,7 @@ Task<wire::Result<Source>> open_source(Call& call, CopyFamily family,
   source.url = transfer::without_signature(call.headers().get("x-ms-copy-source"));
   source.call = std::make_unique<transfer::SourceCall>(call, *url, *service);
   bool trusted = false;
-  auto found = co_await find_source(call, source, family, trusted);
+  auto found = co_await find_source(call, source, family, range, trusted);
   // Whoever may read the source anyway is told what is wrong with it in its own words. That there
   // is none only Copy Blob tells so, of its own account.
   if (!found) {

@@ -96,7 +96,8 @@ Task<wire::Result<void>> BlobService::require_paths(Call& call) const {
   co_return wire::Result<void>();
 }
 
-Task<wire::Result<transfer::SourceObject>> BlobService::source(Call& call) const {
+Task<wire::Result<transfer::SourceObject>> BlobService::source(
+    Call& call, const std::optional<headers::ByteRange>&) const {
   auto found = co_await find_source_blob(call);
   if (!found) co_return found.error();
   const Blob& blob = *found->blob;

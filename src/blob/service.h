@@ -16,7 +16,8 @@ class BlobService : public service::Service, public transfer::Sources {
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
   Task<wire::Result<void>> require_paths(service::Call& call) const override;
   const transfer::Sources* sources() const override { return this; }
-  Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
+  Task<wire::Result<transfer::SourceObject>> source(
+      service::Call& call, const std::optional<headers::ByteRange>& range) const override;
   std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   transfer::CopyRunner& copy_runner() const { return copy_runner_; }

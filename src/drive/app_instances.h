@@ -1,5 +1,6 @@
-// Opens by what the program that has them calls itself. A program that was moved to another machine
-// opens its files there while the first machine still seems to have them: those opens end.
+// Opens by what the program that has them is known by (name_within()). A program that was moved to
+// another machine opens its files there while the first machine still seems to have them: those
+// opens end.
 #pragma once
 
 #include <map>

@@ -93,6 +93,13 @@ Task<Reply> bind_session(Exchange& exchange, const smb::SessionSetupRequest& req
     co_await slow_down(connection);
     co_return refuse_signed(Status::kAccessDenied);
   }
+  // More may be demanded of who is here than was where the session was made.
+  const auto terms = terms_of(connection, bond->account);
+  if (!terms || (terms->must_encrypt && !bond->terms.must_encrypt)) {
+    log_refusal(connection, "of " + describe(*step.session) + " ",
+                terms ? "the session does not encrypt" : terms.error());
+    co_return refuse_signed(Status::kAccessDenied);
+  }
   Reply made = bound(exchange, *bond, preauth, step);
   if (made.signed_by == nullptr) made.signed_by = session_key;
   co_return made;

@@ -48,7 +48,7 @@ class Channels : public testing::Test {
   // Of something that the session has open.
   std::shared_ptr<CacheHolder> holder() {
     const auto made = std::make_shared<CacheHolder>(
-        home.connection.mailbox(), client_name("acct", home.guid), home.session_id);
+        home.connection.mailbox(), name_within("acct", home.guid), home.session_id);
     made->opened({}, false);
     world.loop.run_ready();
     return made;
@@ -93,6 +93,22 @@ TEST_F(Channels, EncryptWithTheKeysOfTheSession) {
   EXPECT_EQ(echo(further), Status::kSuccess);
   EXPECT_EQ(echo(far), Status::kSuccess);
   further.end();
+}
+
+// What the session does not demand on this machine may be demanded of a connection from elsewhere.
+TEST_F(Channels, FromElsewhereAreRefusedByASessionThatDoesNotEncrypt) {
+  home.come_in();
+  TestClient far(world, "10.0.0.1");
+  ASSERT_TRUE(far.negotiate());
+  const auto refused = far.bind_to(home);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status(), Status::kAccessDenied);
+  EXPECT_TRUE(refused->signature_right);
+  EXPECT_FALSE(far.connection.authenticated());
+  far.sealed = true;
+  EXPECT_EQ(echo(far), Status::kUnsuccessful) << "it is no channel";
+  EXPECT_EQ(echo(home), Status::kSuccess);
+  far.end();
 }
 
 TEST_F(Channels, MustSpeakAlike) {
@@ -216,7 +232,7 @@ TEST_F(Channels, LeaseBreaksGoToTheFirstConnectionOfTheClient) {
   TestClient second(world);
   second.come_in();
   const auto told = std::make_shared<CacheHolder>(
-      second.connection.mailbox(), client_name("acct", second.guid), second.session_id);
+      second.connection.mailbox(), name_within("acct", second.guid), second.session_id);
   told->opened({}, false);
   world.loop.run_ready();
   tree::CacheBreak broken;

@@ -8,7 +8,7 @@
 
 namespace kyanite::drive {
 
-smb::Guid client_name(std::string_view account, const smb::Guid& itself) {
+smb::Guid name_within(std::string_view account, const smb::Guid& itself) {
   std::string both(account);
   both += '\0';
   both.append(itself.begin(), itself.end());

@@ -16,9 +16,9 @@
 
 namespace kyanite::drive {
 
-// What a client is known by: the account and what it calls itself. Whoever has logged on may call
-// itself as it likes, so that alone says nothing.
-smb::Guid client_name(std::string_view account, const smb::Guid& itself);
+// What a client, or a program of one, is known by: the account and what it calls itself. Whoever
+// has logged on may call itself as it likes, so that alone says nothing.
+smb::Guid name_within(std::string_view account, const smb::Guid& itself);
 
 // A connection of a client, by one of the sessions that it serves.
 struct Contact {

@@ -330,11 +330,13 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   open->holder = std::make_shared<CacheHolder>(exchange.connection.mailbox(),
                                                exchange.session->client(), exchange.session->id());
   asked.opening.caching = wanted_caching(exchange, request, contexts, open->holder);
-  const bool moves = contexts.app_instance && naming != nullptr;
-  if (moves &&
-      exchange.connection.drive().programs.count(contexts.app_instance->id) >= kMaxOpensOfProgram)
+  std::optional<smb::Guid> program;  // That moves.
+  if (contexts.app_instance && naming != nullptr)
+    program = name_within(exchange.session->account(), contexts.app_instance->id);
+  AppInstances& programs = exchange.connection.drive().programs;
+  if (program && programs.count(*program) >= kMaxOpensOfProgram)
     co_return refuse(exchange, Status::kInsufficientResources);
-  if (moves) take_from_elsewhere(exchange, contexts.app_instance->id, *tree, asked.opening.path);
+  if (program) take_from_elsewhere(exchange, *program, *tree, asked.opening.path);
   let_wait(exchange, *tree, asked.opening);
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);
@@ -368,11 +370,8 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   exchange.opened(open->id);
   exchange.connection.drive().metrics.opens.fetch_add(1, std::memory_order_relaxed);
   if (naming != nullptr) naming->give(*open);
-  if (moves) {
-    open->program = contexts.app_instance->id;
-    exchange.connection.drive().programs.add(*open->program,
-                                             {exchange.session->client(), open->file.handle});
-  }
+  if (program) programs.add(*program, {exchange.session->client(), open->file.handle});
+  open->program = program;
   co_return tell_open(exchange, contexts, *open, opened->entry, Telling::kNew, request.oplock);
 }
 

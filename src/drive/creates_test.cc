@@ -137,18 +137,21 @@ TEST_F(Creates, AProgramThatMovesHasNotTooMuchOpen) {
   come_in(client, '1');
   client.asked_credits = 100;
   size_t number = 0;
-  const auto next = [&] {
+  const auto next = [&](TestClient& from) {
     smb::CreateContexts contexts;
     contexts.app_instance.emplace().id = TestClient::filled('p');
     smb::Guid name = TestClient::filled('n');
     std::memcpy(name.data(), &++number, sizeof number);
     contexts.durable2.emplace().create_guid = name;
-    return create(client, asking("file" + std::to_string(number)), contexts);
+    return create(from, asking("file" + std::to_string(number)), contexts);
   };
-  for (size_t i = 0; i < kMaxOpensOfProgram; ++i) ASSERT_EQ(next(), Status::kSuccess) << i;
-  EXPECT_EQ(next(), Status::kInsufficientResources);
+  for (size_t i = 0; i < kMaxOpensOfProgram; ++i) ASSERT_EQ(next(client), Status::kSuccess) << i;
+  EXPECT_EQ(next(client), Status::kInsufficientResources);
   EXPECT_EQ(world.drive.metrics.opens, kMaxOpensOfProgram);
   EXPECT_EQ(create(client, asking("another")), Status::kSuccess) << "others are not limited by it";
+  TestClient other{world};
+  come_in(other, '2', "other");
+  EXPECT_EQ(next(other), Status::kSuccess) << "nor is what other accounts call the same";
 }
 
 class CreatesOfSnapshots : public Creates {

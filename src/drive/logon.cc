@@ -37,6 +37,23 @@ smb::Status status_of(auth::Refusal refusal) {
   return smb::Status::kLogonFailure;
 }
 
+Result<Terms, std::string_view> terms_of(const Connection& connection, std::string_view account) {
+  const AccountRules rules = connection.drive().shares.rules(account);
+  const Agreement& agreement = *connection.agreement;
+  Terms terms;
+  terms.dialect = agreement.dialect;
+  terms.signing = agreement.signing;
+  terms.cipher = agreement.cipher;
+  terms.encrypts = agreement.cipher != smb::CipherId::kNone && rules.encryption != Encryption::kOff;
+  terms.must_encrypt = rules.encryption == Encryption::kRequired ||
+                       (rules.encryption == Encryption::kOffLoopback && !connection.on_loopback());
+  if (agreement.dialect < rules.least_dialect)
+    return std::string_view("the account demands a later dialect");
+  if (terms.must_encrypt && !terms.encrypts)
+    return std::string_view("the account demands encryption");
+  return terms;
+}
+
 Task<void> slow_down(Connection& connection) {
   Drive& drive = connection.drive();
   const auto delay = drive.brake.failed(peer_network(connection.peer()), drive.clock.moment());

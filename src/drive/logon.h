@@ -6,14 +6,19 @@
 
 #include "auth/ntlm.h"
 #include "auth/refusal.h"
+#include "base/result.h"
 #include "base/task.h"
 #include "drive/exchange.h"
+#include "drive/sessions.h"
 #include "smb/session.h"
 
 namespace kyanite::drive {
 
 // Makes the connection a further channel of a session: SESSION_SETUP with the flag for it.
 Task<Reply> bind_session(Exchange& exchange, const smb::SessionSetupRequest& request);
+
+// What the account demands of the connection, or why it cannot have it.
+Result<Terms, std::string_view> terms_of(const Connection& connection, std::string_view account);
 
 // For the log: the user and where they sit.
 std::string describe(const auth::ntlm::Session& logon);

@@ -13,7 +13,7 @@ Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms,
   CHECK(!established());
   account_ = who.user;
   renew(who.key_serial);
-  client_ = client_name(account_, client);
+  client_ = name_within(account_, client);
   must_encrypt_ = terms.must_encrypt;
   auto keys =
       smb::derive_session_keys(terms.dialect, terms.cipher, auth::ntlm::view(who.key), preauth);

@@ -14,24 +14,6 @@ namespace kyanite::drive {
 namespace {
 using smb::Status;
 
-// What the account demands of the connection, or why it cannot have it.
-Result<Terms, std::string_view> terms_of(const Connection& connection, std::string_view account) {
-  const AccountRules rules = connection.drive().shares.rules(account);
-  const Agreement& agreement = *connection.agreement;
-  Terms terms;
-  terms.dialect = agreement.dialect;
-  terms.signing = agreement.signing;
-  terms.cipher = agreement.cipher;
-  terms.encrypts = agreement.cipher != smb::CipherId::kNone && rules.encryption != Encryption::kOff;
-  terms.must_encrypt = rules.encryption == Encryption::kRequired ||
-                       (rules.encryption == Encryption::kOffLoopback && !connection.on_loopback());
-  if (agreement.dialect < rules.least_dialect)
-    return std::string_view("the account demands a later dialect");
-  if (terms.must_encrypt && !terms.encrypts)
-    return std::string_view("the account demands encryption");
-  return terms;
-}
-
 // A client that lost its connection names the session it had there: that one is over. Returns when
 // what it had open is closed, or waits for its client.
 Task<void> end_previous(Connection& connection, uint64_t id, const Session& session) {

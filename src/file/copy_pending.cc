@@ -120,12 +120,13 @@ Task<store::Result<bool>> PendingFiles::progress(Context& context, const Pending
 Task<store::Result<bool>> PendingFiles::complete(Context& context, const PendingCopy& copy,
                                                  const content::Pieces& pieces,
                                                  uint64_t length) const {
+  tree::Usage::Promise room;  // Until the change is durable.
   auto edit = [&](Entry& file, store::Commit& commit) -> Task<store::Result<void>> {
     // A source need not say before how long it is.
     const uint64_t before = file.content.length;
-    const bool fits = length <= kMaxFileBytes &&
-                      (length <= before || usage_.has_room(copy.space, length - before));
-    if (!fits) {
+    room = {};
+    room = tree::Usage::Promise(usage_, copy.space, length > before ? length - before : 0);
+    if (length > kMaxFileBytes || !room.kept()) {
       end_failed(context, "The file does not fit into the share.", file);
       co_return store::Result<void>();
     }

@@ -1,5 +1,6 @@
 #include "file/entry.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "file/refusals.h"
@@ -43,6 +44,19 @@ Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation ope
   const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared,
                     false,       false,     std::move(*lease_id)};
   co_return co_await read(call, rules);
+}
+
+wire::Result<void> check_locks(const Located& file,
+                               const std::optional<headers::ByteRange>& range) {
+  if (file.tree.shown) return {};
+  const uint64_t length = file.found.entry->content.length;
+  const uint64_t first = range ? range->first : 0;
+  const uint64_t last = range && range->last ? *range->last : length;
+  const uint64_t end = std::min(length, last == UINT64_MAX ? last : last + 1);
+  if (first >= end) return {};
+  const auto free = file.tree.open_files->check_reading(file.key(), {first, end - first});
+  if (!free) return refusal(free.error());
+  return {};
 }
 
 Task<wire::Result<Located>> read_directory(Call& call) {

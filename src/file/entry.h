@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/task.h"
 #include "concurrency/lease.h"
@@ -12,6 +13,7 @@
 #include "file/share.h"
 #include "file/smb_properties.h"
 #include "headers/changed.h"
+#include "headers/range.h"
 #include "service/call.h"
 #include "tree/change.h"
 #include "wire/error.h"
@@ -31,6 +33,9 @@ Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
 // For reads of a file: the lease id that was sent must be right, and no SMB client may have denied
 // reading.
 Task<wire::Result<Located>> read_file(service::Call& call, concurrency::FileOperation operation);
+// What SMB clients have locked for themselves is nobody else's to read: kFileLockConflict. Of the
+// whole file, or of a range of it.
+wire::Result<void> check_locks(const Located& file, const std::optional<headers::ByteRange>& range);
 // A directory is never leased.
 Task<wire::Result<Located>> read_directory(service::Call& call);
 

@@ -1,11 +1,8 @@
 // Get File: GET /{share}/{path}; Get File Properties: HEAD; Get File Metadata: ?comp=metadata
-#include <algorithm>
-
 #include "base/bytes.h"
 #include "file/entry.h"
 #include "file/handlers.h"
 #include "file/ranges.h"
-#include "file/refusals.h"
 #include "headers/metadata.h"
 #include "transfer/download.h"
 
@@ -16,25 +13,12 @@ using wire::Code;
 
 namespace {
 
-// What SMB clients have locked for themselves is nobody else's to read.
-wire::Result<void> check_locks(const Located& located, const transfer::Download& wanted) {
-  if (located.tree.shown) return {};
-  const uint64_t length = located.found.entry->content.length;
-  const uint64_t first = wanted.range ? wanted.range->first : 0;
-  const uint64_t last = wanted.range && wanted.range->last ? *wanted.range->last : length;
-  const uint64_t end = std::min(length, last == UINT64_MAX ? last : last + 1);
-  if (first >= end) return {};
-  const auto free = located.tree.open_files->check_reading(located.key(), {first, end - first});
-  if (!free) return refusal(free.error());
-  return {};
-}
-
 // One attempt; nothing when the file was changed between its record and its content being read.
 Outcome try_get_file(Call& call, const transfer::Download& wanted) {
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
   const Entry& file = *located->found.entry;
-  if (auto free = check_locks(*located, wanted); !free) co_return free.error();
+  if (auto free = check_locks(*located, wanted.range); !free) co_return free.error();
   http::Reply reply;
   reply.head.reserve(1024);
   encode_file(reply, call, *located);

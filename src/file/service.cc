@@ -54,8 +54,9 @@ Task<wire::Result<auth::Acl>> FileService::acl(Call& call) const {
   co_return acl;
 }
 
-Task<wire::Result<transfer::SourceObject>> FileService::source(Call& call) const {
-  auto file = co_await find_source_file(call);
+Task<wire::Result<transfer::SourceObject>> FileService::source(
+    Call& call, const std::optional<headers::ByteRange>& range) const {
+  auto file = co_await find_source_file(call, range);
   if (!file) co_return file.error();
   co_return source_object(*file);
 }

@@ -19,7 +19,8 @@ class FileService final : public service::Service, public transfer::Sources {
   wire::Result<void> address(service::Call& call, std::string_view path) const override;
   Task<wire::Result<auth::Acl>> acl(service::Call& call) const override;
   const transfer::Sources* sources() const override { return this; }
-  Task<wire::Result<transfer::SourceObject>> source(service::Call& call) const override;
+  Task<wire::Result<transfer::SourceObject>> source(
+      service::Call& call, const std::optional<headers::ByteRange>& range) const override;
   std::vector<jobs::Job> make_jobs(service::Context& context) const override;
 
   OpenFiles& open_files() const { return open_files_; }

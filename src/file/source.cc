@@ -20,20 +20,20 @@ bool is_trusted(const Call& outer, const Call& source, SourceTrust trust) {
 }
 
 Task<wire::Result<void>> find_local(const Call& outer, Source& source, SourceTrust trust,
-                                    bool& trusted) {
+                                    const std::optional<headers::ByteRange>& range, bool& trusted) {
   Call& call = source.call->call();
   if (auto resolved = transfer::resolve_source(call); !resolved) co_return resolved.error();
   trusted = is_trusted(outer, call, trust);
   if (auto admitted = co_await transfer::authorize_source(outer, call, trusted); !admitted)
     co_return admitted.error();
   if (call.service == outer.service) {
-    auto file = co_await find_source_file(call);
+    auto file = co_await find_source_file(call, range);
     if (!file) co_return file.error();
     source.object = source_object(*file);
     source.file.emplace(std::move(*file));
     co_return wire::Result<void>();
   }
-  auto object = co_await transfer::find_source(call);
+  auto object = co_await transfer::find_source(call, range);
   if (!object) co_return object.error();
   source.object = std::move(*object);
   co_return wire::Result<void>();
@@ -41,13 +41,15 @@ Task<wire::Result<void>> find_local(const Call& outer, Source& source, SourceTru
 
 }  // namespace
 
-Task<wire::Result<Located>> find_source_file(Call& call) {
+Task<wire::Result<Located>> find_source_file(Call& call,
+                                             const std::optional<headers::ByteRange>& range) {
   // Nothing else: other operations take other permissions.
   if (call.operation->run != get_file) co_return wire::Error(Code::kInvalidSourceUri);
   auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
   if (!located) co_return located.error();
   if (located->found.entry->copy.status == headers::CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
+  if (auto free = check_locks(*located, range); !free) co_return free.error();
   co_return std::move(*located);
 }
 
@@ -75,7 +77,7 @@ Task<wire::Result<Source>> open_source(Call& call, SourceTrust trust,
   if (service != nullptr) {
     source.call = std::make_unique<transfer::SourceCall>(call, *url, *service);
     bool trusted = false;
-    auto found = co_await find_local(call, source, trust, trusted);
+    auto found = co_await find_local(call, source, trust, range, trusted);
     // Whoever may read the source anyway is told what is wrong with it in its own words.
     if (!found) co_return trusted ? found.error() : source_error(found.error());
     co_return std::move(source);

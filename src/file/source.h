@@ -23,8 +23,10 @@ struct Source {
   bool is_local() const { return call != nullptr; }
 };
 
-// The file that an authorized call of Get File addresses, and what a copy needs of it.
-Task<wire::Result<Located>> find_source_file(service::Call& call);
+// The file that an authorized call of Get File addresses, of which this range is read or the whole,
+// and what a copy needs of it.
+Task<wire::Result<Located>> find_source_file(service::Call& call,
+                                             const std::optional<headers::ByteRange>& range);
 transfer::SourceObject source_object(const Located& file);
 
 // Copy File trusts the owner of the account with its own sources; Put Range From URL always wants

@@ -73,6 +73,11 @@ class InterleavedStore final : public MemoryStore {
     co_return co_await MemoryStore::commit(std::move(commit));
   }
 
+  Task<Result<std::vector<Ref>>> append_all(std::vector<Buffer> runs) override {
+    co_await Executor::yield();
+    co_return co_await MemoryStore::append_all(std::move(runs));
+  }
+
   // What is committed now, for looks between two steps.
   Result<void> look_now(const Look& look) { return RunLoop::run(MemoryStore::look(look)); }
 };

@@ -147,10 +147,11 @@ SourceCall::SourceCall(const service::Call& outer, const http::Url& url,
   call_.target.service = service.kind();
 }
 
-Task<wire::Result<SourceObject>> find_source(service::Call& call) {
+Task<wire::Result<SourceObject>> find_source(service::Call& call,
+                                             const std::optional<headers::ByteRange>& range) {
   const Sources* sources = call.service->sources();
   if (sources == nullptr) co_return wire::Error(wire::Code::kInvalidSourceUri);
-  co_return co_await sources->source(call);
+  co_return co_await sources->source(call, range);
 }
 
 wire::Result<void> resolve_source(service::Call& source) {

@@ -1,6 +1,7 @@
 // A blob or file of this server as the source of a copy, whichever service it belongs to.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -8,6 +9,7 @@
 #include "content/content.h"
 #include "headers/http_properties.h"
 #include "headers/metadata.h"
+#include "headers/range.h"
 #include "service/call.h"
 #include "store/store.h"
 #include "wire/error.h"
@@ -30,11 +32,13 @@ struct SourceObject {
 class Sources {
  public:
   virtual ~Sources() = default;
-  // What the call addresses, which reads an object and was let in.
-  virtual Task<wire::Result<SourceObject>> source(service::Call& call) const = 0;
+  // What the call addresses, which reads an object and was let in: a range of it or the whole.
+  virtual Task<wire::Result<SourceObject>> source(
+      service::Call& call, const std::optional<headers::ByteRange>& range) const = 0;
 };
 
 // Likewise, whichever service it is. Refused where there is nothing to copy.
-Task<wire::Result<SourceObject>> find_source(service::Call& call);
+Task<wire::Result<SourceObject>> find_source(service::Call& call,
+                                             const std::optional<headers::ByteRange>& range);
 
 }  // namespace kyanite::transfer

@@ -16,7 +16,7 @@ Task<Error> not_admitted(store::Attempt& attempt, const Tree& tree, FileKey file
 
 Task<Result<Located>> locate_admitted(store::Attempt& attempt, const Tree& tree, const Path& path,
                                       const Rules& rules, Admitting& admitting) {
-  admitting.admission = {};
+  admitting.begin();
   auto located = co_await locate_for_change(attempt, tree, path, rules.kind);
   if (!located) co_return located.error();
   const FileKey key = located->key();

@@ -27,6 +27,13 @@ Task<Error> not_admitted(store::Attempt& attempt, const Tree& tree, FileKey file
 struct Admitting {
   OpenFiles::Admission admission;
   Awaited awaited;
+  Usage::Promise room;  // For what the file grows by.
+
+  // A further attempt begins: nothing is held yet.
+  void begin() {
+    admission = {};
+    room = {};
+  }
 };
 
 // The entry that a decision changes: admitted to it until the change is durable, which is for as

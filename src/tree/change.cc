@@ -80,8 +80,9 @@ Task<Result<Changed>> change_entry(store::Occasion& occasion, const Tree& tree, 
     Entry& entry = *changed.entry;
     if (auto edited = co_await edit(entry, attempt.commit, *located); !edited)
       co_return edited.error();
-    auto room = tree.check_room(located->found.entry->content.length, entry.content.length);
+    auto room = tree.promise_room(located->found.entry->content.length, entry.content.length);
     if (!room) co_return room.error();
+    admitting.room = std::move(*room);
     auto replaced = co_await commit.replace(located->way, &located->found, &entry);
     if (!replaced) co_return Error(replaced.error());
     if (is_watched(tree)) watched = std::move(*located);
@@ -145,7 +146,7 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
   };
   std::optional<Entered> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    admitting.admission = {};
+    admitting.begin();
     auto way = co_await follow(occasion, tree, path);
     if (!way) co_return way.error();
     std::vector<store::Key> keys{entry_key(tree.space, way->parent(), way->folded)};
@@ -179,7 +180,9 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     Entry& entry = *changed.entry;
     if (auto filled = co_await fill(entry, *way, attempt.commit); !filled) co_return filled.error();
     const uint64_t old = before != nullptr ? before->entry->content.length : 0;
-    if (auto room = tree.check_room(old, entry.content.length); !room) co_return room.error();
+    auto room = tree.promise_room(old, entry.content.length);
+    if (!room) co_return room.error();
+    admitting.room = std::move(*room);
     auto replaced = co_await commit.replace(*way, before, &entry);
     if (!replaced) co_return Error(replaced.error());
     if (is_watched(tree))

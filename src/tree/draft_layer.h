@@ -17,6 +17,13 @@ namespace kyanite::tree {
 // who writes often does not want to be told of a change each time.
 inline constexpr int64_t kWriteTimeSeconds = 2;
 
+// The file reaches so far from now on, of which somebody has seen that it has this length: others
+// may have made it longer since.
+struct Growth {
+  uint64_t length = 0;
+  uint64_t end = 0;
+};
+
 // One state of what is not stored yet.
 struct DraftLayer {
   content::Overlay bytes;
@@ -25,7 +32,7 @@ struct DraftLayer {
   std::optional<Moment> untold;   // Since when the times are not told to anybody,
   std::optional<Time> told;       // but this one of them, which was the last before.
   std::optional<Moment> since;    // When the first of it was written.
-  int64_t promised = 0;           // How much longer it makes the file, of the share's quota.
+  uint64_t promised = 0;          // How much longer it makes the file, of the share's quota.
   uint64_t promised_to = 0;       // How long that is, with what is being stored.
   std::vector<store::Hold> kept;  // What it has in extents.
 
@@ -33,13 +40,14 @@ struct DraftLayer {
   bool is_untold(Moment now) const {
     return untold && now < after_seconds(*untold, kWriteTimeSeconds);
   }
-  // The file reaches so far from now on, of which somebody has seen that it has this length: others
-  // may have made it longer since.
-  void promise(uint64_t length, uint64_t end) {
-    const uint64_t from = std::max(length, promised_to);
-    if (end <= from) return;
-    promised += static_cast<int64_t>(end - from);
-    promised_to = end;
+  // How much of that is still to be promised.
+  uint64_t missing(const Growth& growth) const {
+    const uint64_t from = std::max(growth.length, promised_to);
+    return growth.end > from ? growth.end - from : 0;
+  }
+  void promise(const Growth& growth) {
+    promised += missing(growth);
+    if (growth.end > growth.length) promised_to = std::max(promised_to, growth.end);
   }
   // Something is written now. With `soon` its time is told in a while, else in the end.
   void note_written(Time date, Moment now, bool soon);

@@ -99,11 +99,17 @@ std::pair<Drafts::Draft&, bool> Drafts::begin(Shard& mine, const store::Occasion
 }
 
 Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
-                            const Change& change) {
+                            const Growth& growth, const Change& change) {
   CHECK(opened.handle != 0);
   Shard& mine = shard(opened.file);
   MutexLock lock(mine.mutex);
   if (auto may = table_.check_io(opened.handle, range, true); !may) return Error(may.error());
+  if (Usage* usage = opened.tree.usage; usage != nullptr) {
+    const auto known = mine.drafts.find(opened.file);
+    const uint64_t more = known == mine.drafts.end() ? DraftLayer().missing(growth)
+                                                     : known->second->newest.missing(growth);
+    if (!usage->promise(opened.file.share, more)) return Error(Reason::kQuotaExceeded);
+  }
   auto [draft, is_new] = begin(mine, occasion, opened.tree, opened.file);
   if (is_new) {
     // Where the table says that it is: a rename that is over told the table, one that is not will
@@ -115,11 +121,9 @@ Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opene
   }
   DraftLayer& newest = draft.newest;
   const size_t before = newest.bytes.inline_bytes();
-  const int64_t promised = newest.promised;
+  if (opened.tree.usage != nullptr) newest.promise(growth);
   change(newest);
   inline_bytes_ += newest.bytes.inline_bytes() - before;
-  if (draft.tree.usage != nullptr)
-    draft.tree.usage->promise(opened.file.share, newest.promised - promised);
   return {};
 }
 
@@ -431,7 +435,7 @@ void Drafts::note_failed(Draft& draft, bool failed) {
 
 void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {
   inline_bytes_ -= layer.bytes.inline_bytes();
-  if (draft.tree.usage != nullptr) draft.tree.usage->promise(draft.file.share, -layer.promised);
+  if (draft.tree.usage != nullptr) draft.tree.usage->take_back(draft.file.share, layer.promised);
   layer = {};
 }
 

@@ -60,10 +60,11 @@ class Drafts {
   // To be awaited before a change: as long as too much waits it is stored, of this file first.
   Task<Result<void>> make_room(FileKey file);
   // Changes the draft of an open file, which it begins to have, if the range is not locked: who
-  // locks it from then on finds the change made.
+  // locks it from then on finds the change made. kQuotaExceeded when the share has no room for what
+  // the file grows by.
   using Change = std::function<void(DraftLayer& newest)>;
   Result<void> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
-                      const Change& change);
+                      const Growth& growth, const Change& change);
 
   // Through a handle an entry was put into a directory or taken out of it: the directory's times
   // tell so from now on, and are stored later. They are not promised to anybody, so that a crash

@@ -217,11 +217,11 @@ void keep_extents(store::Store& store, const content::Pieces& pieces, DraftLayer
 }
 
 Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, ByteRange range,
-                                const Drafts::Change& change) {
+                                const Growth& growth, const Drafts::Change& change) {
   Drafts& drafts = drafts_of(opened);
   // Before, so that who cannot store anything does not keep more and more.
   if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
-  co_return drafts.change(occasion, opened, range, change);
+  co_return drafts.change(occasion, opened, range, growth, change);
 }
 
 }  // namespace
@@ -244,11 +244,11 @@ Task<Result<void>> write(store::Occasion& occasion, Opened& opened, uint64_t off
   const Drafts::Change change = [&](DraftLayer& layer) {
     keep_extents(occasion.store(), *pieces, layer);
     for (auto& piece : *pieces) layer.bytes.write(std::move(piece));
-    layer.promise(*length, end);
     note_write(occasion, opened, layer);
   };
   const ByteRange range{offset, bytes.size()};
-  co_return co_await change_draft(occasion, opened, range, change);
+  const Growth growth{*length, end};
+  co_return co_await change_draft(occasion, opened, range, growth, change);
 }
 
 Task<Result<void>> flush(store::Occasion&, Opened& opened) {
@@ -271,14 +271,13 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
   const uint64_t low = std::min(old, length);
   const ByteRange range{low, std::max(old, length) - low};
   if (auto may = check_locks(opened, range.offset, range.length, true); !may) co_return may.error();
-  if (auto room = opened.tree.check_room(old, length); !room) co_return room.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     layer.bytes.set_length(length);
     layer.promised_to = std::min(layer.promised_to, length);
-    layer.promise(old, length);
     note_times(occasion, opened, layer);
   };
-  co_return co_await change_draft(occasion, opened, range, change);
+  const Growth growth{old, length};
+  co_return co_await change_draft(occasion, opened, range, growth, change);
 }
 
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,
@@ -294,7 +293,7 @@ Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64
     note_times(occasion, opened, layer);
   };
   const ByteRange range{from, to - from};
-  co_return co_await change_draft(occasion, opened, range, change);
+  co_return co_await change_draft(occasion, opened, range, {}, change);
 }
 
 // --- Ranges ---
@@ -374,7 +373,6 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
   if (!target_length) co_return target_length.error();
   const Drafts::Change change = [&](DraftLayer& layer) {
     keep_extents(occasion.store(), loaded->pieces, layer);
-    layer.promise(*target_length, target_end);
     layer.bytes.reach(target_end);
     layer.bytes.clear(target_offset, target_end);
     for (auto& piece : loaded->pieces) {
@@ -384,7 +382,8 @@ Task<Result<void>> copy_range(store::Occasion& occasion, Opened& from, uint64_t 
     note_times(occasion, to, layer);
   };
   const ByteRange range{target_offset, length};
-  co_return co_await change_draft(occasion, to, range, change);
+  const Growth growth{*target_length, target_end};
+  co_return co_await change_draft(occasion, to, range, growth, change);
 }
 
 }  // namespace kyanite::tree

@@ -33,10 +33,17 @@ struct Tree {
   Usage* usage = nullptr;                // Its quota, and how much is used; null: there is none.
 
   uint64_t used_bytes() const { return usage == nullptr ? 0 : usage->bytes(space).value_or(0); }
-  // kQuotaExceeded when a file that becomes so much longer finds no room.
+  // kQuotaExceeded when a file that becomes so much longer finds no room: for now,
   Result<void> check_room(uint64_t before, uint64_t after) const {
     if (after <= before || usage == nullptr || usage->has_room(space, after - before)) return {};
     return Error(Reason::kQuotaExceeded);
+  }
+  // or until the promise ends, which nobody else is given meanwhile.
+  Result<Usage::Promise> promise_room(uint64_t before, uint64_t after) const {
+    if (after <= before || usage == nullptr) return Usage::Promise();
+    Usage::Promise promise(*usage, space, after - before);
+    if (!promise.kept()) return Error(Reason::kQuotaExceeded);
+    return promise;
   }
 
   FileKey key(EntryId id) const { return {space, id}; }

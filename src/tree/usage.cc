@@ -37,12 +37,33 @@ void Usage::note(store::SpaceId share, std::string_view key, int64_t more) {
   if (noted.counting && key < noted.counting->next) noted.counting->bytes += more;
 }
 
-void Usage::promise(store::SpaceId share, int64_t more) {
-  if (more == 0) return;
+bool Usage::fits(const Share& share, uint64_t more) {
+  if (more > share.quota) return false;
+  const int64_t used = share.known.value_or(0) + share.promised;
+  return used <= 0 || static_cast<uint64_t>(used) <= share.quota - more;
+}
+
+bool Usage::has_room(store::SpaceId share, uint64_t more) const {
+  MutexLock lock(mutex_);
+  const auto found = shares_.find(share);
+  return found == shares_.end() || fits(found->second, more);
+}
+
+bool Usage::promise(store::SpaceId share, uint64_t more) {
+  if (more == 0) return true;
+  MutexLock lock(mutex_);
+  Share& promised = shares_[share];
+  if (!fits(promised, more)) return false;
+  promised.promised += static_cast<int64_t>(more);
+  return true;
+}
+
+void Usage::take_back(store::SpaceId share, uint64_t promised) {
+  if (promised == 0) return;
   MutexLock lock(mutex_);
   // Of a share that is gone nothing is kept back any more.
-  if (more < 0 && !shares_.contains(share)) return;
-  shares_[share].promised += more;
+  const auto found = shares_.find(share);
+  if (found != shares_.end()) found->second.promised -= static_cast<int64_t>(promised);
 }
 
 void Usage::set_quota(store::SpaceId share, uint64_t quota, Time as_of) {
@@ -51,16 +72,6 @@ void Usage::set_quota(store::SpaceId share, uint64_t quota, Time as_of) {
   if (as_of < noted.quota_as_of) return;
   noted.quota = quota;
   noted.quota_as_of = as_of;
-}
-
-bool Usage::has_room(store::SpaceId share, uint64_t more) const {
-  MutexLock lock(mutex_);
-  const auto found = shares_.find(share);
-  if (found == shares_.end()) return true;
-  const uint64_t quota = found->second.quota;
-  if (more > quota) return false;
-  const int64_t used = found->second.known.value_or(0) + found->second.promised;
-  return used <= 0 || static_cast<uint64_t>(used) <= quota - more;
 }
 
 Task<store::Result<bool>> Usage::count(jobs::Step& step, std::string, store::SpaceId share,

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -46,12 +47,45 @@ class Usage {
 
   // A commit made the file under this key longer, or shorter.
   void note(store::SpaceId share, std::string_view key, int64_t more);
-  // Something that is not stored yet will make a file longer; or will not any more.
-  void promise(store::SpaceId share, int64_t more);
-
   // Whether so many bytes more are within the quota. Until the share is counted, whatever would fit
   // into an empty one is.
   bool has_room(store::SpaceId share, uint64_t more) const;
+
+  // Something that is not stored yet will make a file longer: from now on nobody else has that
+  // room. False, and nothing is promised, when there is not so much.
+  [[nodiscard]] bool promise(store::SpaceId share, uint64_t more);
+  // It is stored, or will not be any more.
+  void take_back(store::SpaceId share, uint64_t promised);
+
+  // What is promised to one change until it is over, stored or not.
+  class Promise {
+   public:
+    Promise() = default;
+    Promise(Usage& usage, store::SpaceId share, uint64_t more)
+        : usage_(&usage), share_(share), bytes_(more), kept_(usage.promise(share, more)) {}
+    Promise(Promise&& other) noexcept
+        : usage_(other.usage_),
+          share_(other.share_),
+          bytes_(other.bytes_),
+          kept_(std::exchange(other.kept_, false)) {}
+    Promise& operator=(Promise other) noexcept {
+      std::swap(usage_, other.usage_);
+      std::swap(share_, other.share_);
+      std::swap(bytes_, other.bytes_);
+      std::swap(kept_, other.kept_);
+      return *this;
+    }
+    ~Promise() {
+      if (kept_) usage_->take_back(share_, bytes_);
+    }
+    bool kept() const { return kept_; }
+
+   private:
+    Usage* usage_ = nullptr;
+    store::SpaceId share_ = 0;
+    uint64_t bytes_ = 0;
+    bool kept_ = false;
+  };
 
   // A visit of a job (lifetime::VisitSpace): counts a share that is not counted yet, in portions.
   Task<store::Result<bool>> count(jobs::Step& step, std::string name, store::SpaceId share,
@@ -65,6 +99,8 @@ class Usage {
     uint64_t quota = UINT64_MAX;
     Time quota_as_of;
   };
+
+  static bool fits(const Share& share, uint64_t more);
 
   mutable Mutex mutex_;
   std::unordered_map<store::SpaceId, Share> shares_ GUARDED_BY(mutex_);

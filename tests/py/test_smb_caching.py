@@ -11,7 +11,7 @@ import unittest
 import uuid
 
 from azure.core.exceptions import HttpResponseError
-from azure.storage.fileshare import ContentSettings, ShareFileClient, ShareLeaseClient, ShareServiceClient
+from azure.storage.fileshare import ContentSettings, ShareFileClient, ShareLeaseClient, ShareServiceClient, generate_file_sas
 from impacket.smb3structs import DELETE, FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA
 from impacket.smbconnection import SessionError
 
@@ -259,6 +259,29 @@ class SmbCaching(unittest.TestCase):
         self.client.unlock(opened, 500, 10)
         self.client.lock(opened, 500, 10, exclusive=False)
         self.assertEqual(file.download_file().readall(), b"x" * 1000)
+        self.client.shut(opened)
+
+    def test_exclusive_locks_forbid_copies_of_what_they_cover(self):
+        source, copy = self.make(b"x" * 1000), self.make(b"y" * 1000)
+        opened = self.open(source)
+        self.client.lock(opened, 500, 10)
+        before = copy.get_file_properties().etag
+        self.rest_refuses(409, "FileLockConflict", copy.start_copy_from_url, source.url)
+
+        def take(offset, length):
+            expiry = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+            token = generate_file_sas(ACCOUNT, "data", [source.file_name], KEY, permission="r", expiry=expiry)
+            copy.upload_range_from_url(f"{source.url}?{token}", offset, length, offset)
+        self.rest_refuses(409, "CannotVerifyCopySource", take, 505, 100)
+        self.assertEqual(copy.get_file_properties().etag, before)
+        take(0, 500)
+        take(510, 10)
+        self.client.unlock(opened, 500, 10)
+        self.client.lock(opened, 500, 10, exclusive=False)
+        take(505, 100)
+        self.assertEqual(copy.download_file().readall(), b"x" * 500 + b"y" * 5 + b"x" * 100 + b"y" * 395)
+        copy.start_copy_from_url(source.url)
+        self.assertEqual(copy.download_file().readall(), b"x" * 1000)
         self.client.shut(opened)
 
     def test_locks_end_with_their_handle(self):
