@@ -11,6 +11,7 @@
 
 #include "base/budget.h"
 #include "base/buffer.h"
+#include "drive/agreement.h"
 #include "drive/session.h"
 #include "os/file.h"
 #include "smb/frame.h"
@@ -65,6 +66,8 @@ class Load::Weight {
 
   // For requests that wait for other clients: they take only the bytes that they came with, and
   // others are served meanwhile.
+  // Its part of the memory for frames, which goes on with the frame.
+  Budget::Part take_frame() { return std::move(frame_); }
   void rest(uint64_t bytes) {
     if (load_ == nullptr) return;
     load_->requests_ -= std::exchange(requests_, 0);
@@ -89,6 +92,9 @@ struct Incoming {
   smb::Message message;
   enum class Signature { kNone, kRight, kWrong };
   Signature signature = Signature::kNone;
+  // The session whose key it was signed with, or the frame encrypted. Which session it is about is
+  // found when it is served: it has to be this one. 0: none.
+  uint64_t proven = 0;
 };
 
 // A reply or notification whose header is complete but for its signature.
@@ -123,6 +129,8 @@ struct Chain {
     std::shared_ptr<Mailbox> connection;
     std::shared_ptr<Channel> channel;
     uint64_t number = 0;  // Among those that are away from there.
+    Agreement agreement;  // of that connection
+    Budget::Part memory;  // Of the frame, which may outlive that connection.
   };
   std::optional<Origin> origin;
   // The connection that it came by is gone: what of it is served yet waits for nothing.

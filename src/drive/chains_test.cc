@@ -363,6 +363,65 @@ TEST_F(Chains, NobodyLogsOnInTheNameOfTheMessageBefore) {
   EXPECT_EQ(ask({echo()}).at(0).status(), Status::kSuccess) << "the session is still there";
 }
 
+// What follows a CANCEL is about the session of what was before it, and has to be signed by that.
+TEST_F(Chains, NobodyIsServedInTheNameOfAnotherSession) {
+  client.asked_credits = 10;
+  ASSERT_EQ(ask({echo()}).at(0).status(), Status::kSuccess);
+  const uint64_t victim = client.session_id;
+  client.ntlm.user = "other";
+  client.ntlm.password = "Other!";
+  client.established = false;
+  client.signer.reset();
+  ASSERT_EQ(client.log_on()->status(), Status::kSuccess);
+  const uint64_t own = client.session_id;
+  ASSERT_NE(victim, own);
+  client.tree_id = 0;
+  smb::TreeConnectRequest connect;
+  connect.path = "\\\\s\\data";
+  const size_t trees = world.drive.metrics.trees;
+  client.session_id = victim;
+  std::vector<std::string> messages = {echo()};
+  client.session_id = own;
+  messages.push_back(client.message(Command::kCancel, smb::CancelRequest()));
+  messages.push_back(client.message(Command::kTreeConnect, connect, kRelated));
+  smb::link_chain(messages);
+  client.signer->sign(messages[2]);
+  ASSERT_TRUE(client.give(messages[0] + messages[1] + messages[2]));
+  const auto answers = client.take();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kAccessDenied);
+  EXPECT_EQ(answers[1].status(), Status::kAccessDenied);
+  EXPECT_EQ(world.drive.metrics.trees, trees);
+}
+
+// A CANCEL names its session itself.
+TEST_F(Chains, NobodyCancelsInTheNameOfTheMessageBefore) {
+  smb::ChangeNotifyRequest notify;
+  smb::CreateRequest directory;
+  directory.name = "d";
+  directory.desired_access = smb::kGenericAllMeans;
+  directory.disposition = smb::Disposition::kOpenIf;
+  directory.options = smb::create_option::kDirectoryFile;
+  client.asked_credits = 10;
+  notify.file = client.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
+  notify.filter = 1;
+  notify.output_length = 1024;
+  const uint64_t waiting = client.next_id;
+  ASSERT_EQ(client.ask(Command::kChangeNotify, notify)->status(), Status::kPending);
+  for (const bool related : {true, false}) {
+    std::vector<std::string> messages = {echo()};
+    const uint64_t next = std::exchange(client.next_id, waiting);
+    messages.push_back(
+        client.message(Command::kCancel, smb::CancelRequest(), related ? kRelated : 0));
+    client.next_id = next;
+    ASSERT_TRUE(client.give(client.protect(std::move(messages))));
+    world.loop.run_ready();
+    EXPECT_EQ(client.take().at(0).status(), Status::kSuccess);
+    EXPECT_EQ(client.take().empty(), related);
+    EXPECT_EQ(world.drive.metrics.waiting, related ? 1u : 0u);
+  }
+}
+
 TEST_F(EndedChains, DoNotWaitForChanges) {
   smb::ChangeNotifyRequest notify;
   notify.file = create("directory", smb::create_option::kDirectoryFile);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
 #include "drive/limits.h"
@@ -93,7 +94,7 @@ Task<Reply> change_notify(Exchange& exchange) {
   }
   // A cancellation is told once, and must find something that waits.
   if (exchange.cancelled()) co_return refuse(exchange, Status::kNotifyCleanup);
-  const uint64_t ticket = exchange.header.message_id;
+  const uint64_t ticket = random_u64();  // Ids of messages are those of one connection of several.
   exchange.when_cancelled([&watchers, watch, ticket] { watchers.cancel(watch, ticket); });
   auto seen = co_await watchers.next(watch, ticket);
   exchange.when_cancelled(nullptr);

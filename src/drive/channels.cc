@@ -1,6 +1,7 @@
 // Sessions with several connections: how a further connection sends what arrives to the session's
 // home, and how the answers come back. The two may be on different loops; what one knows of the
 // other are mailboxes.
+#include <algorithm>
 #include <utility>
 
 #include "base/buffer.h"
@@ -11,7 +12,7 @@ namespace kyanite::drive {
 Connection::Binding* Connection::find_binding(uint64_t session_id) {
   const auto found = bindings_.find(session_id);
   if (found != bindings_.end()) return found->second.get();
-  if (bindings_.size() >= kMaxLogons) return nullptr;
+  if (bindings_.size() >= kMaxLogons || bound_.size() >= kMaxSessions) return nullptr;
   auto begun = std::make_unique<Binding>(Binding{auth::LogonAcceptor(drive_.logon), preauth});
   return bindings_.emplace(session_id, std::move(begun)).first->second.get();
 }
@@ -84,8 +85,8 @@ void Connection::send_home(std::unique_ptr<Chain> chain, const Bound& bound) {
     if (header.command != smb::Command::kCancel)
       chain->credits += credits_.grant(charge_of(header), header.credits, true);
   }
+  chain->origin = {mailbox_, bound.channel, number, *agreement, chain->weight.take_frame()};
   away_.emplace(number, std::move(chain->weight));
-  chain->origin = {mailbox_, bound.channel, number};
   // Jobs can be copied, chains cannot.
   auto parcel = std::make_shared<std::unique_ptr<Chain>>(std::move(chain));
   bound.home->post([parcel](Connection* home) {
@@ -106,17 +107,19 @@ void Connection::deliver(Chain& chain, Leg leg, OutgoingFrame frame) {
     return sender_.send(std::move(frame));
   }
   auto parcel = std::make_shared<OutgoingFrame>(std::move(frame));
-  chain.origin->connection->post([parcel, leg, number = chain.origin->number](Connection* back) {
-    if (back != nullptr) back->came_back(number, leg, std::move(*parcel));
-  });
+  const uint64_t waiting = chain.frame.capacity();
+  chain.origin->connection->post(
+      [parcel, leg, waiting, number = chain.origin->number](Connection* back) {
+        if (back != nullptr) back->came_back(number, leg, waiting, std::move(*parcel));
+      });
 }
 
-void Connection::came_back(uint64_t number, Leg leg, OutgoingFrame frame) {
+void Connection::came_back(uint64_t number, Leg leg, uint64_t waiting, OutgoingFrame frame) {
   const auto away = away_.find(number);
   if (away != away_.end()) {
     if (leg == Leg::kLast) frame.weight = std::move(away->second);
-    // Its answer takes some memory here, if the peer does not take it.
-    if (leg == Leg::kInterim) away->second.rest(kPageBytes);
+    // Besides, its answer takes some memory here, if the peer does not take it.
+    if (leg == Leg::kInterim) away->second.rest(std::max<uint64_t>(waiting, kPageBytes));
   }
   sender_.send(std::move(frame));
 }

@@ -105,8 +105,7 @@ TEST_F(Channels, FromElsewhereAreRefusedByASessionThatDoesNotEncrypt) {
   EXPECT_EQ(refused->status(), Status::kAccessDenied);
   EXPECT_TRUE(refused->signature_right);
   EXPECT_FALSE(far.connection.authenticated());
-  far.sealed = true;
-  EXPECT_EQ(echo(far), Status::kUnsuccessful) << "it is no channel";
+  EXPECT_EQ(disconnect(far), Status::kUserSessionDeleted) << "it is no channel";
   EXPECT_EQ(echo(home), Status::kSuccess);
   far.end();
 }
@@ -149,6 +148,32 @@ TEST_F(Channels, MustSpeakAlike) {
     EXPECT_EQ(echo(first), Status::kSuccess);
     second.end();
   }
+}
+
+TEST_F(Channels, OfHowManySessionsOneMayBeIsLimited) {
+  std::vector<std::unique_ptr<TestClient>> homes;
+  ASSERT_TRUE(other.negotiate());
+  for (size_t i = 0; i <= kMaxSessions; ++i) {
+    homes.push_back(std::make_unique<TestClient>(world));
+    homes.back()->come_in();
+    const bool full = i == kMaxSessions;
+    ASSERT_EQ(other.bind_to(*homes.back())->status(),
+              full ? Status::kInsufficientResources : Status::kSuccess)
+        << i;
+  }
+  other.end();
+  for (auto& each : homes) each->end();
+}
+
+// A connection that is over keeps its place in the server for a session that others need.
+TEST_F(Channels, KeepNotTooManyDeadConnections) {
+  bind();
+  world.drive.lonely_homes = kMaxLonelyHomes;
+  home.end();
+  world.loop.run_ready();
+  EXPECT_EQ(world.drive.sessions.established(), 0u);
+  EXPECT_EQ(disconnect(other), Status::kUserSessionDeleted);
+  EXPECT_EQ(world.drive.lonely_homes, kMaxLonelyHomes);
 }
 
 TEST_F(Channels, MustBeSignedByTheSession) {

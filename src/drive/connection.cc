@@ -131,13 +131,14 @@ Task<bool> Connection::verify(Chain& chain) {
   std::shared_ptr<Channel> before;
   for (Incoming& request : chain.requests) {
     const smb::Header& header = request.message.header;
-    const auto channel =
-        header.has(smb::header_flag::kRelated) ? before : find_channel(header.session_id);
-    before = channel;
+    const bool related = header.has(smb::header_flag::kRelated);
+    const auto channel = related ? before : find_channel(header.session_id);
+    // What follows a CANCEL takes over nothing from it: it is heard and not served.
+    if (header.command != smb::Command::kCancel) before = channel;
     if (chain.sealed_by != nullptr) {
-      if (!header.has(smb::header_flag::kRelated) &&
-          header.session_id != chain.sealed_by->session_id)
+      if (!related && header.session_id != chain.sealed_by->session_id)
         co_return fail("a message of another session than it is encrypted by");
+      request.proven = chain.sealed_by->session_id;
       continue;
     }
     if (!header.has(smb::header_flag::kSigned) || channel == nullptr) continue;
@@ -149,6 +150,7 @@ Task<bool> Connection::verify(Chain& chain) {
       right = work();
     }
     request.signature = right ? Incoming::Signature::kRight : Incoming::Signature::kWrong;
+    if (right) request.proven = channel->session_id;
   }
   co_return true;
 }
@@ -233,9 +235,14 @@ bool Connection::answer_hello(std::string_view frame) {
 
 // What sessions at home elsewhere have open is not known here.
 bool Connection::has_opens() const {
-  return !bound_.empty() || std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
-    return !each.second->opens().empty();
-  });
+  return !bound_.empty() || std::any_of(sessions_.begin(), sessions_.end(),
+                                        [](const auto& each) { return each.second->has_opens(); });
+}
+
+size_t Connection::tree_count() const {
+  size_t count = 0;
+  for (const auto& [id, session] : sessions_) count += session->trees().size();
+  return count;
 }
 
 std::shared_ptr<Session> Connection::add_session() {
@@ -301,13 +308,10 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.session == session;
   });
-  if (why == OpenEnd::kConnectionLost) co_await served(*session, except);
+  co_await served(*session, except);
   drive_.metrics.trees.fetch_sub(session->trees().size(), std::memory_order_relaxed);
   session->trees().clear();
-  std::vector<std::shared_ptr<Open>> opens;
-  for (auto& [id, open] : session->opens()) opens.push_back(std::move(open));
-  session->opens().clear();
-  co_await end_opens(std::move(opens), why);
+  co_await end_opens(session->take_opens(nullptr), why);
   drive_.sessions.remove(session->id());
   const auto waiting = std::move(ending);
   ending_sessions_.erase(session->id());
@@ -315,17 +319,19 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   if (progress_ != nullptr) std::exchange(progress_, nullptr)->set(true);
 }
 
-// What a client asked before it lost its connection is done before it comes back for what it has
-// open: a late WRITE would overwrite what it writes then. Whatever takes longer than this is late
-// all the same.
+// What a client asked before its session ended is done before it comes back for what it has open:
+// a late WRITE would overwrite what it writes then. What is at work for longer than this does not
+// wait for the client.
 Task<void> Connection::served(const Session& session, const Exchange* except) {
   constexpr std::chrono::milliseconds kStep{10};
   constexpr int kMostSteps = 500;
+  constexpr int kTurns = 8;  // What was cancelled needs no more, and no time.
   const auto is_served = [&] {
     return std::any_of(running_.begin(), running_.end(), [&](const Exchange* exchange) {
       return exchange != except && exchange->session.get() == &session;
     });
   };
+  for (int turn = 0; turn < kTurns && is_served(); ++turn) co_await Executor::yield();
   for (int step = 0; step < kMostSteps && is_served(); ++step) co_await carrier_.sleep(kStep);
 }
 
@@ -370,16 +376,7 @@ Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> t
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.tree == tree;
   });
-  std::vector<std::shared_ptr<Open>> opens;
-  for (auto at = session.opens().begin(); at != session.opens().end();) {
-    if (at->second->tree != tree) {
-      ++at;
-      continue;
-    }
-    opens.push_back(std::move(at->second));
-    at = session.opens().erase(at);
-  }
-  co_await end_opens(std::move(opens), OpenEnd::kTreeDisconnected);
+  co_await end_opens(session.take_opens(tree.get()), OpenEnd::kTreeDisconnected);
 }
 
 void Connection::notify(const std::shared_ptr<Channel>& sealed_by, std::string message) {
@@ -390,7 +387,8 @@ void Connection::notify(const std::shared_ptr<Channel>& sealed_by, std::string m
   sender_.send(std::move(out));
 }
 
-// Sessions that have further connections live on until the last of those is gone.
+// Sessions that have further connections live on until the last of those is gone, unless there are
+// too many such.
 Task<void> Connection::end(bool answered) {
   ending_ = true;
   if (!answered) carrier_.cut();
@@ -410,12 +408,14 @@ Task<void> Connection::end(bool answered) {
     ++guests_;
   }
   while (chains_ > 0) co_await make_progress();
+  const bool stays = drive_.lonely_homes.fetch_add(1) < kMaxLonelyHomes;
   std::vector<std::shared_ptr<Session>> alone;
   for (const auto& [id, session] : sessions_) {
-    if (session->further.empty()) alone.push_back(session);
+    if (!stays || session->further.empty()) alone.push_back(session);
   }
   for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
   while (!sessions_.empty() || !ending_sessions_.empty() || guests_ > 0) co_await make_progress();
+  drive_.lonely_homes.fetch_sub(1);
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "drive/agreement.h"
 #include "drive/carrier.h"
 #include "drive/chain.h"
 #include "drive/credits.h"
@@ -31,18 +32,6 @@
 #include "smb/negotiate.h"
 
 namespace kyanite::drive {
-
-// What NEGOTIATE agreed on.
-struct Agreement {
-  smb::Dialect dialect = smb::Dialect::kNone;
-  smb::SigningId signing = smb::SigningId::kHmacSha256;
-  smb::CipherId cipher = smb::CipherId::kNone;
-  smb::Guid client{};
-  uint32_t client_capabilities = 0;
-  uint16_t client_security_mode = 0;
-  uint32_t capabilities = 0;   // Of the server, as it told.
-  uint16_t security_mode = 0;  // likewise
-};
 
 // Used on its loop.
 class Connection {
@@ -74,6 +63,8 @@ class Connection {
   bool busy() const { return load_.requests() > 0; }
   // Whether a session has something open.
   bool has_opens() const;
+  // Of all sessions.
+  size_t tree_count() const;
 
   // --- For handlers ---
 
@@ -177,7 +168,8 @@ class Connection {
   void leave_homes();
   // What comes back: some replies, a note that the rest takes its time, or all that is left.
   enum class Leg { kReplies, kInterim, kLast };
-  void came_back(uint64_t number, Leg leg, OutgoingFrame frame);
+  // `waiting`: what the request that takes its time came in.
+  void came_back(uint64_t number, Leg leg, uint64_t waiting, OutgoingFrame frame);
   void all_came_back(uint64_t number);
   // At home:
   void deliver(Chain& chain, Leg leg, OutgoingFrame frame);

@@ -238,6 +238,7 @@ Task<Reply> come_back(Exchange& exchange, const smb::CreateRequest& request,
   if (!back) co_return refuse(exchange, back.error());
   Open& open = **back;
   exchange.opened(open.id);
+  exchange.work_with(*back);
   exchange.connection.drive().metrics.opens.fetch_add(1, std::memory_order_relaxed);
   auto entry = co_await tree::state_of(exchange.occasion, open.file);
   if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
@@ -256,18 +257,11 @@ Task<Reply> come_again(Exchange& exchange, const smb::CreateRequest& request,
   std::optional<tree::LeaseName> lease;
   if (contexts.lease) lease = tree::LeaseName{exchange.session->client(), contexts.lease->key};
   if (!there || there->caching.lease != lease) co_return refuse(exchange, Status::kAccessDenied);
+  exchange.work_with(open);
   auto entry = co_await tree::state_of(exchange.occasion, open->file);
   if (!entry) co_return refuse(exchange, drive::status_of(entry.error()));
   exchange.opened(open->id);
   co_return tell_open(exchange, contexts, *open, *entry, Telling::kAgain, request.oplock);
-}
-
-// What is open by the request of this name; null: it is being served, or another session has it.
-std::shared_ptr<Open> find_named(Session& session, tree::HandleId handle) {
-  for (const auto& [id, open] : session.opens()) {
-    if (handle != 0 && open->file.handle == handle) return open;
-  }
-  return nullptr;
 }
 
 // What the client calls its request, until something is open under that name.
@@ -395,7 +389,8 @@ Task<Reply> create(Exchange& exchange) {
   NamedCreates& creates = exchange.connection.drive().creates;
   const NamedCreates::Name name{exchange.session->client(), contexts->durable2->create_guid};
   if (const auto known = creates.begin(name)) {
-    auto open = find_named(*exchange.session, *known);
+    // Null: it is being served, or another session has it.
+    auto open = *known != 0 ? exchange.session->find_by_handle(*known) : nullptr;
     // A client that has used what it opened does not ask for that again.
     const bool anew =
         open != nullptr && open->used && exchange.header.has(smb::header_flag::kReplay);

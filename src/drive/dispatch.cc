@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
+#include "drive/limits.h"
 
 namespace kyanite::drive {
 
@@ -20,18 +21,19 @@ void put_header(std::string& message, const smb::Header& header) {
 }  // namespace
 
 Detached Connection::run(std::unique_ptr<Chain> chain) {
-  const auto origin = chain->origin;
-  chain->guest = origin.has_value();
-  ++(origin ? guests_ : chains_);
+  chain->guest = chain->origin.has_value();
+  ++(chain->guest ? guests_ : chains_);
   try {
     co_await serve(*chain);
   } catch (const std::exception& error) {
     drop(std::string("an exception: ") + error.what());
   }
   const bool guest = chain->guest;
+  const auto back = chain->origin ? chain->origin->connection : nullptr;
+  const uint64_t number = chain->origin ? chain->origin->number : 0;
   chain.reset();
-  if (origin) {
-    origin->connection->post([number = origin->number](Connection* connection) {
+  if (back != nullptr) {
+    back->post([number](Connection* connection) {
       if (connection != nullptr) connection->all_came_back(number);
     });
   }
@@ -46,6 +48,7 @@ void Connection::one_ended(bool guest) {
 
 Task<void> Connection::serve(Chain& chain) {
   for (size_t i = 0; i < chain.requests.size() && goes_on(chain); ++i) {
+    if (i % kMessagesATurn == kMessagesATurn - 1) co_await Executor::yield();
     if (chain.requests[i].message.header.command == smb::Command::kCancel) {
       cancel_asked(chain, chain.requests[i]);
       continue;
@@ -58,13 +61,12 @@ Task<void> Connection::serve(Chain& chain) {
   send_replies(chain, true);
 }
 
-// Has no reply, whatever comes of it.
+// Has no reply, whatever comes of it. It names its session itself.
 void Connection::cancel_asked(const Chain& chain, const Incoming& request) {
   const smb::Header& header = request.message.header;
+  if (header.has(smb::header_flag::kRelated)) return;
   const auto session = find_session(header.session_id);
-  const bool trusted =
-      chain.sealed_by != nullptr || request.signature == Incoming::Signature::kRight;
-  if (session != nullptr && session->established() && !trusted) return;
+  if (session != nullptr && session->established() && request.proven != session->id()) return;
   const auto same_connection = [&](const Chain& other) {
     if (!chain.origin || !other.origin) return !chain.origin && !other.origin;
     return chain.origin->connection == other.origin->connection;
@@ -113,9 +115,9 @@ std::optional<smb::Status> Connection::admit(Exchange& exchange) const {
     return Status::kInvalidParameter;
   if (row.needs_session && (session == nullptr || !session->established() || session->ended()))
     return Status::kUserSessionDeleted;
-  if (session != nullptr && session->established() && !sealed) {
-    if (session->must_encrypt() && !logs_on) return Status::kAccessDenied;
-    if (incoming.signature != Incoming::Signature::kRight) return Status::kAccessDenied;
+  if (session != nullptr && session->established()) {
+    if (session->must_encrypt() && !sealed && !logs_on) return Status::kAccessDenied;
+    if (incoming.proven != session->id()) return Status::kAccessDenied;
   }
   if (exchange.chain().create_error != Status::kSuccess) return exchange.chain().create_error;
   if (row.needs_tree) {
@@ -181,8 +183,9 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   // What cannot be signed answers a signed request with its own signature: clients that wait for
   // one learn the status so.
   // The session may have ended since its signature was found right: by this very chain.
-  const bool by_session =
-      exchange.session != nullptr && exchange.incoming().signature == Incoming::Signature::kRight;
+  const bool by_session = exchange.session != nullptr &&
+                          exchange.incoming().signature == Incoming::Signature::kRight &&
+                          exchange.incoming().proven == exchange.session->id();
   const bool is_signed = reply.signed_by != nullptr || by_session;
   if (!is_signed && chain.sealed_by == nullptr && asked.has(smb::header_flag::kSigned)) {
     header.flags |= smb::header_flag::kSigned;

@@ -1,6 +1,8 @@
 // What all connections of the SMB server share. Lives as long as the server.
 #pragma once
 
+#include <atomic>
+
 #include "auth/ntlm.h"
 #include "base/clock.h"
 #include "base/executor.h"
@@ -43,7 +45,8 @@ struct Drive {
   Metrics metrics;
   NamedCreates creates;
   AppInstances programs;
-  store::KeyedLocks listings;  // Of one open, one request at a time.
+  store::KeyedLocks listings;           // Of one open, one request at a time.
+  std::atomic<size_t> lonely_homes{0};  // Connections that are over, but for what others need.
 
   // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
   int64_t write_behind_ticks = kTicksPerSecond;

@@ -22,6 +22,7 @@ Exchange::Exchange(Connection& on, Chain& part_of, size_t index)
 
 Exchange::~Exchange() {
   if (counted_at_ != nullptr) counted_at_->order.leave(counted_);
+  for (const auto& open : work_) --open->at_work;
   auto& running = connection.running_;
   running.back()->place = place;
   std::swap(running[place], running.back());
@@ -42,6 +43,7 @@ std::shared_ptr<Open> Exchange::find_open(const smb::FileId& named) {
     return nullptr;
   }
   opened(open->id);
+  work_with(open);
   open->used = true;
   if (counted_at_ == nullptr && connection.dialect() >= smb::Dialect::kSmb300) {
     counted_at_ = open;
@@ -52,6 +54,11 @@ std::shared_ptr<Open> Exchange::find_open(const smb::FileId& named) {
 }
 
 void Exchange::opened(const smb::FileId& id) { chain_.file = id; }
+
+void Exchange::work_with(const std::shared_ptr<Open>& open) {
+  ++open->at_work;
+  work_.push_back(open);
+}
 
 Exchange::Async Exchange::go_async() {
   if (async_id_ != 0) return Async::kTold;
@@ -65,6 +72,17 @@ Exchange::Async Exchange::go_async() {
   async_id_ = header.message_id;
   connection.send_interim(*this);
   return Async::kTold;
+}
+
+const Agreement& Exchange::agreement() const {
+  return chain_.origin ? chain_.origin->agreement : *connection.agreement;
+}
+
+void Exchange::drop(std::string_view why) {
+  if (!chain_.origin) return connection.drop(why);
+  chain_.origin->connection->post([text = std::string(why)](Connection* there) {
+    if (there != nullptr) there->drop(text);
+  });
 }
 
 void Exchange::when_cancelled(std::function<void()> wake) {

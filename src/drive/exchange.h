@@ -73,6 +73,8 @@ class Exchange {
   bool may_change() const { return may_change_; }
   // From now on that is what further messages of the chain mean. For CREATE.
   void opened(const smb::FileId& id);
+  // The request works with this until it ends. find_open() says so for what it finds.
+  void work_with(const std::shared_ptr<Open>& open);
 
   // Tells the client that the reply takes its time, before waiting for other clients. Once it was
   // told so, this tells nothing more.
@@ -103,6 +105,10 @@ class Exchange {
   const std::shared_ptr<Channel>& channel() const {
     return chain_.origin ? chain_.origin->channel : session->channel;
   }
+  // Of the connection that it came by, which need not be the one that serves it.
+  const Agreement& agreement() const;
+  // That connection ends as soon as it can.
+  void drop(std::string_view why);
   bool is_last() const { return &incoming_ == &chain_.requests.back(); }
   size_t place = 0;  // among the running ones
   // Goes on when the connection that it came by is lost, as long as its session has others: the
@@ -116,6 +122,7 @@ class Exchange {
   uint64_t async_id_ = 0;  // Set once the client was told to wait.
   std::optional<Cancelled> cancelled_;
   std::function<void()> wake_;
+  std::vector<std::shared_ptr<Open>> work_;
   std::shared_ptr<Open> counted_at_;  // by this
   ChannelOrder::Counted counted_;
   bool may_change_ = true;

@@ -65,6 +65,7 @@ Task<ControlOutput> copy_chunks(Exchange& exchange, Open& target,
   if (!copy) co_return ControlOutput::refusal(copy.error());
   const auto source = find_by_key(*exchange.session, copy->key);
   if (source == nullptr) co_return ControlOutput::refusal(Status::kObjectNameNotFound);
+  exchange.work_with(source);
   if (!within_limits(*copy))
     co_return output_of(smb::CopyChunkReply::limits(), Status::kInvalidParameter);
   const bool reads_target = request.control == Control::kCopyChunk;

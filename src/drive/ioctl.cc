@@ -25,10 +25,9 @@ Reply answer_with(const Exchange& exchange, const smb::IoctlRequest& request,
 // Whether NEGOTIATE, which nothing protects below 3.1.1, arrived as the client sent it. If not, the
 // connection is in the hands of somebody else.
 Reply validate_negotiate(Exchange& exchange, const smb::IoctlRequest& request) {
-  Connection& connection = exchange.connection;
-  const Agreement& agreement = *connection.agreement;
+  const Agreement& agreement = exchange.agreement();
   const auto asked = smb::decode_input<smb::ValidateNegotiateRequest>(request.input);
-  smb::ValidateNegotiateReply answer{agreement.capabilities, connection.drive().guid,
+  smb::ValidateNegotiateReply answer{agreement.capabilities, exchange.connection.drive().guid,
                                      agreement.security_mode, agreement.dialect};
   std::string output;
   smb::append_fields(output, answer);
@@ -38,7 +37,7 @@ Reply validate_negotiate(Exchange& exchange, const smb::IoctlRequest& request) {
                     asked->security_mode == agreement.client_security_mode &&
                     choose_dialect(asked->dialects) == agreement.dialect;
   if (!same) {
-    connection.drop("NEGOTIATE was changed on its way");
+    exchange.drop("NEGOTIATE was changed on its way");
     return refuse(exchange, smb::Status::kAccessDenied);
   }
   if (request.max_output < output.size()) return refuse(exchange, smb::Status::kInvalidParameter);

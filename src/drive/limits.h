@@ -32,6 +32,7 @@ inline constexpr size_t kMaxRunning = 512;     // requests that are served or wh
 inline constexpr size_t kMaxWaiting = 512;     // of them, those told to wait (STATUS_PENDING)
 inline constexpr size_t kMaxWaitingFrameBytes = 16 * 1024;  // of one that waits for however long
 inline constexpr size_t kMaxNotifications = 4096;           // that the peer has not taken yet
+inline constexpr size_t kMaxTreesOfConnection = 4096;       // of all its sessions
 inline constexpr size_t kMaxReminders = 4;  // of a break that does not arrive at all
 // What requests being served and replies on their way may take together, but for one request, which
 // is always served.
@@ -40,6 +41,10 @@ inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
 // What replies may take of all connections together; of one peer it is a half (base/budget.h).
 // Apart from the memory of bodies, so that who reads slowly keeps nobody from writing.
 inline constexpr uint64_t kMaxReplyBytesOfAll = 256 * 1024 * 1024;
+
+// Of all connections: those whose peer is gone, but whose sessions have further connections. Beyond
+// them such sessions end.
+inline constexpr size_t kMaxLonelyHomes = 256;
 
 // Of a session.
 inline constexpr size_t kMaxChannels = 32;  // at once
@@ -52,6 +57,8 @@ inline constexpr size_t kMaxOpensOfProgram = 256;
 
 // Signing and encrypting more than this is left to the workers.
 inline constexpr size_t kInlineCryptoBytes = 64 * 1024;
+// So many messages of a frame are served before the loop's other connections have their turn.
+inline constexpr size_t kMessagesATurn = 16;
 // So many frames are ready to be sent while one is being sent.
 inline constexpr size_t kFramesReady = 1;
 

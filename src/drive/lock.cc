@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "drive/commands.h"
 #include "drive/connection.h"
 #include "drive/file_status.h"
@@ -71,7 +72,7 @@ Task<Status> wait_for_lock(Exchange& exchange, const Open& open, tree::RangeLock
   }
   tree::OpenFiles& table = *open.file.tree.open_files;
   const tree::HandleId handle = open.file.handle;
-  const uint64_t ticket = exchange.header.message_id;
+  const uint64_t ticket = random_u64();  // Ids of messages are those of one connection of several.
   // Not before: a cancellation is told once, and must find something that waits.
   const std::function<void()> waits = [&] {
     exchange.when_cancelled([&table, handle, ticket] { table.cancel_lock(handle, ticket); });

@@ -197,5 +197,23 @@ TEST_F(LostKeys, DurableHandlesAreTheAccounts) {
   EXPECT_EQ(opens(), 1u);
 }
 
+// Who comes back may do so on another thread.
+TEST_F(LostKeys, WhatIsAtWorkDoesNotWaitForItsClient) {
+  for (const bool at_work : {true, false}) {
+    TestClient lost(world);
+    come_in(lost, "Passw0rd!");
+    smb::CreateContexts asked;
+    asked.durable = true;
+    const auto opened = create(lost, asked);
+    ASSERT_EQ(opened->status(), Status::kSuccess);
+    const smb::FileId file = opened->body<smb::CreateReply>().file;
+    const auto open = lost.connection.find_session(lost.session_id)->find_open(file);
+    ASSERT_EQ(open->at_work, 0u) << "whoever has found it is done";
+    open->at_work = at_work ? 1 : 0;
+    lost.end();
+    EXPECT_EQ(world.shares.open_files.find(file.persistent_id).has_value(), !at_work);
+  }
+}
+
 }  // namespace
 }  // namespace kyanite::drive

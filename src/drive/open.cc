@@ -16,7 +16,8 @@ void release(Drive& drive, Open& open) {
 
 Task<void> end_open(Connection& connection, std::shared_ptr<Open> open, OpenEnd why) {
   Drive& drive = connection.drive();
-  if (why != OpenEnd::kTreeDisconnected && open->durable.version != 0 &&
+  // Who comes back for it may do so on another loop: then nobody may work with it here.
+  if (why != OpenEnd::kTreeDisconnected && open->durable.version != 0 && open->at_work == 0 &&
       open->file.tree.open_files->park(open->file.handle, open->durable.seconds, open))
     co_return;
   release(drive, *open);

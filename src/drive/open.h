@@ -61,7 +61,8 @@ struct Open {
   std::shared_ptr<CacheHolder> holder;
   LockSequences sequences;
   ChannelOrder order;
-  bool used = false;  // By a request that named it: the client has seen the reply to its CREATE.
+  bool used = false;   // By a request that named it: the client has seen the reply to its CREATE.
+  size_t at_work = 0;  // Requests that have found it and are served yet, all on one loop.
   Durable durable;
   std::optional<NamedCreates::Name> named;                // What the client called its request.
   std::optional<smb::Guid> program;                       // What has it open, if it has a name.

@@ -252,19 +252,17 @@ Detached Sender::prepare_all() {
     Prepared prepared{std::move(queue_.front()), {}, 0};
     queue_.pop_front();
     const OutgoingFrame& frame = prepared.frame;
-    bool done = false;
-    try {
-      if (bytes_of(frame) > kInlineCryptoBytes || has_files(frame)) {
-        co_await workers_.run([&prepared] {
-          prepare(prepared);
-          return true;
-        });
-      } else {
+    // Where it is done, since a worker hands on no exceptions.
+    const auto work = [&prepared] {
+      try {
         prepare(prepared);
+        return true;
+      } catch (const std::bad_alloc&) {
+        return false;
       }
-      done = true;
-    } catch (const std::bad_alloc&) {
-    }
+    };
+    const bool large = bytes_of(frame) > kInlineCryptoBytes || has_files(frame);
+    const bool done = large ? co_await workers_.run(work) : work();
     if (!done) give_up();
     if (broken_) {
       prepared = {};

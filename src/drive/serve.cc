@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "drive/connection.h"
 #include "net/inbox.h"
 #include "smb/file_io.h"
@@ -101,6 +103,11 @@ class FrameReader {
 Task<std::optional<FrameReader::Frame>> FrameReader::next() {
   while (true) {
     if (socket_.draining()) co_return std::nullopt;
+    if (connection_.authenticated()) {
+      logon_by_ms_ = socket_.now_ms() + logon_ms_;
+    } else if (socket_.now_ms() >= logon_by_ms_) {
+      co_return std::nullopt;
+    }
     if (inbox_ != nullptr && inbox_->unread().size() >= smb::kPrefixBytes) {
       std::array<char, smb::kPrefixBytes> bytes{};
       std::copy_n(inbox_->unread().begin(), bytes.size(), bytes.begin());
@@ -108,8 +115,6 @@ Task<std::optional<FrameReader::Frame>> FrameReader::next() {
       if (prefix.kind == smb::Prefix::kRefused) co_return std::nullopt;
       inbox_->consume(bytes.size());
       if (prefix.kind == smb::Prefix::kKeepAlive) {
-        if (!connection_.authenticated() && socket_.now_ms() >= logon_by_ms_)
-          co_return std::nullopt;
         if (++keep_alives_ % kFramesATurn == 0) co_await socket_.shard().loop.turn();
         continue;
       }
@@ -141,7 +146,6 @@ void FrameReader::take_seat() {
 int64_t FrameReader::idle_until_ms() {
   if (!connection_.authenticated()) return logon_by_ms_;
   const int64_t now = socket_.now_ms();
-  logon_by_ms_ = now + logon_ms_;
   if (connection_.has_opens() || connection_.busy()) active_ms_ = now;
   return active_ms_ + idle_ms_;
 }
@@ -202,11 +206,15 @@ Task<void> SmbProtocol::serve(net::Connection& socket) {
   SocketCarrier carrier(socket);
   Connection connection(drive_, carrier);
   FrameReader reader(socket, connection, times_);
-  for (size_t served = 1; co_await connection.wait_for_room(); ++served) {
-    auto frame = co_await reader.next();
-    if (!frame || !co_await connection.receive(std::move(frame->buffer), frame->begin)) break;
-    // Whoever sends many requests at once does not keep the others waiting.
-    if (served % kFramesATurn == 0) co_await socket.shard().loop.turn();
+  try {
+    for (size_t served = 1; co_await connection.wait_for_room(); ++served) {
+      auto frame = co_await reader.next();
+      if (!frame || !co_await connection.receive(std::move(frame->buffer), frame->begin)) break;
+      // Whoever sends many requests at once does not keep the others waiting.
+      if (served % kFramesATurn == 0) co_await socket.shard().loop.turn();
+    }
+  } catch (const std::bad_alloc&) {
+    log_error("out of memory for a frame of SMB");
   }
   co_await connection.end(socket.draining());
 }

@@ -52,6 +52,8 @@ bool Session::add_open(const std::shared_ptr<Open>& open) {
   if (ended_ || opens_.size() >= kMaxOpens) return false;
   open->id.volatile_id = ++last_open_;
   opens_.emplace(open->id.volatile_id, open);
+  if (open->file.handle != 0) volatile_ids_[open->file.handle] = open->id.volatile_id;
+  ++open->tree->opens;
   return true;
 }
 
@@ -59,6 +61,27 @@ std::shared_ptr<Open> Session::find_open(const smb::FileId& id) const {
   const auto found = opens_.find(id.volatile_id);
   if (found == opens_.end() || found->second->id != id) return nullptr;
   return found->second;
+}
+
+std::shared_ptr<Open> Session::find_by_handle(tree::HandleId handle) const {
+  const auto known = volatile_ids_.find(handle);
+  return known == volatile_ids_.end() ? nullptr : opens_.at(known->second);
+}
+
+void Session::remove_open(const Open& open) {
+  if (opens_.erase(open.id.volatile_id) == 0) return;
+  volatile_ids_.erase(open.file.handle);
+  --open.tree->opens;
+}
+
+std::vector<std::shared_ptr<Open>> Session::take_opens(const TreeConnect* of) {
+  std::vector<std::shared_ptr<Open>> taken;
+  if (of != nullptr && of->opens == 0) return taken;
+  for (const auto& [id, open] : opens_) {
+    if (of == nullptr || open->tree.get() == of) taken.push_back(open);
+  }
+  for (const auto& open : taken) remove_open(*open);
+  return taken;
 }
 
 }  // namespace kyanite::drive

@@ -26,6 +26,7 @@ struct TreeConnect {
   Share share;
   uint32_t maximal_access = 0;
   uint64_t there_at = 0;  // The share was there after so many deletions (OpenFiles).
+  size_t opens = 0;       // of the session, in this tree
 };
 
 // A further connection of a session.
@@ -75,15 +76,19 @@ class Session {
   std::shared_ptr<TreeConnect> add_tree(TreeConnect tree);
   std::shared_ptr<TreeConnect> find_tree(uint32_t id) const;
 
-  // False when there are too many. Its volatile id is set here; its persistent id is the caller's.
+  // False when there are too many. Its volatile id is set here; its persistent id is the caller's,
+  // and that of its handle.
   bool add_open(const std::shared_ptr<Open>& open);
   // Null unless both parts of the id are right.
   std::shared_ptr<Open> find_open(const smb::FileId& id) const;
-  void remove_open(const Open& open) { opens_.erase(open.id.volatile_id); }
+  // The one with this persistent id, which is not 0; null when another session has it.
+  std::shared_ptr<Open> find_by_handle(tree::HandleId handle) const;
+  void remove_open(const Open& open);
+  bool has_opens() const { return !opens_.empty(); }
+  // Those of a tree, or all (null), which the session has no more.
+  std::vector<std::shared_ptr<Open>> take_opens(const TreeConnect* of);
 
   std::unordered_map<uint32_t, std::shared_ptr<TreeConnect>>& trees() { return trees_; }
-  // By volatile id.
-  std::unordered_map<uint64_t, std::shared_ptr<Open>>& opens() { return opens_; }
 
  private:
   const uint64_t id_;
@@ -96,7 +101,8 @@ class Session {
   uint32_t last_tree_ = 0;
   uint64_t last_open_ = 0;
   std::unordered_map<uint32_t, std::shared_ptr<TreeConnect>> trees_;
-  std::unordered_map<uint64_t, std::shared_ptr<Open>> opens_;
+  std::unordered_map<uint64_t, std::shared_ptr<Open>> opens_;  // By volatile id.
+  std::unordered_map<tree::HandleId, uint64_t> volatile_ids_;  // By handle.
 };
 
 }  // namespace kyanite::drive

@@ -45,7 +45,8 @@ Task<Reply> tree_connect(Exchange& exchange) {
   }
   // The client may have logged off meanwhile.
   if (exchange.cancelled()) co_return refuse(exchange, smb::Status::kUserSessionDeleted);
-  const auto added = session.add_tree(std::move(tree));
+  const bool room = connection.tree_count() < kMaxTreesOfConnection;
+  const auto added = room ? session.add_tree(std::move(tree)) : nullptr;
   if (added == nullptr) co_return refuse(exchange, smb::Status::kInsufficientResources);
   connection.drive().metrics.trees.fetch_add(1, std::memory_order_relaxed);
 

@@ -83,6 +83,21 @@ TEST_F(Trees, ThereIsALimit) {
   EXPECT_EQ(connect("\\\\s\\data"), Status::kSuccess);
 }
 
+TEST_F(Trees, ThereIsALimitForAllSessionsOfAConnection) {
+  for (size_t i = 0; i < kMaxTreesOfConnection; ++i) {
+    if (i % kMaxTrees == 0 && i > 0) {
+      client.established = false;
+      client.signer.reset();
+      ASSERT_EQ(client.log_on()->status(), Status::kSuccess);
+    }
+    ASSERT_EQ(connect("\\\\s\\data"), Status::kSuccess) << i;
+  }
+  client.established = false;
+  client.signer.reset();
+  ASSERT_EQ(client.log_on()->status(), Status::kSuccess);
+  EXPECT_EQ(connect("\\\\s\\data"), Status::kInsufficientResources);
+}
+
 // A share that takes its time.
 TEST_F(Trees, OthersAreServedWhileOneIsLookedUp) {
   Pending<bool> gate;
