@@ -237,7 +237,8 @@ Outcome put_block_list(Call& call) {
   if (call.version >= wire::kCrc64Replies && call.headers().get("Content-MD5").empty()) {
     reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, *body)));
   } else {
-    reply.header("Content-MD5", base64(transfer::md5(*body)));
+    if (body->digest.empty()) body->digest = co_await transfer::md5_of(call, *body);
+    reply.header("Content-MD5", base64(body->digest));
   }
   encode_encrypted(reply, checks->key);
   co_return reply;

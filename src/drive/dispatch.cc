@@ -185,7 +185,8 @@ void Connection::finish(Exchange& exchange, Reply reply) {
   // The session may have ended since its signature was found right: by this very chain.
   const bool by_session = exchange.session != nullptr &&
                           exchange.incoming().signature == Incoming::Signature::kRight &&
-                          exchange.incoming().proven == exchange.session->id();
+                          exchange.incoming().proven == exchange.session->id() &&
+                          exchange.channel()->session_id == exchange.session->id();
   const bool is_signed = reply.signed_by != nullptr || by_session;
   if (!is_signed && chain.sealed_by == nullptr && asked.has(smb::header_flag::kSigned)) {
     header.flags |= smb::header_flag::kSigned;

@@ -221,6 +221,7 @@ void Sender::prepare(Prepared& prepared) {
   if (frame.sealed_by != nullptr) {
     prepared.begin = begin_of_sealed(frame);
     prepared.sealed = seal(frame, prepared.begin);
+    frame.messages.clear();  // With what they hold.
     return;
   }
   for (Outgoing& message : frame.messages) {

@@ -27,7 +27,8 @@ class Signer {
 
   // Marks the message as signed and puts the signature into its header. A message may go on in
   // further pieces; `first` has at least the whole header. With GMAC no two messages with one id
-  // may be signed and sent: interim replies and breaks go without a signature.
+  // should be signed and sent: interim replies and breaks go without a signature. Those of logons
+  // by which connections are bound to a session are, as the protocol wants it.
   void sign(std::string& first, const NextPiece& rest = nullptr);
 
   // Whether the signature of a message is right. What is not marked as signed never is.

@@ -13,6 +13,13 @@ std::string md5(std::string_view bytes) {
   return hash.finish();
 }
 
+Task<std::string> md5_of(const service::Call& call, std::string_view bytes) {
+  Hashes hashes(true);
+  for (size_t at = 0; at < bytes.size(); at += kChunkBytes)
+    co_await hashes.update(call.context.workers, bytes.substr(at, kChunkBytes));
+  co_return hashes.md5();
+}
+
 wire::Error body_error(http::BodyError error) {
   switch (error) {
     case http::BodyError::kDisconnected:
@@ -61,7 +68,8 @@ Task<wire::Result<WholeBody>> read_body(service::Call& call, size_t most) {
   if (auto expected = call.headers().find("Content-MD5"); expected && !expected->empty()) {
     auto digest = unbase64(*expected);
     if (!digest || digest->size() != 16) co_return wire::Error(wire::Code::kInvalidMd5);
-    if (const auto own = md5(out); *digest != own) co_return wire::md5_mismatch(*digest, own);
+    out.digest = co_await md5_of(call, out);
+    if (*digest != out.digest) co_return wire::md5_mismatch(*digest, out.digest);
   }
   co_return out;
 }

@@ -17,6 +17,7 @@ inline constexpr size_t kMaxXmlBody = 8 * 1024 * 1024;
 // A body, whose memory counts as long as it lives.
 struct WholeBody : std::string {
   Budget::Part memory;
+  std::string digest;  // Its MD5, if the client has sent it.
 };
 
 // The whole body; Content-MD5, when sent, is verified. Longer than `most`: 413 RequestBodyTooLarge.
@@ -35,6 +36,8 @@ wire::Error busy_error(std::string_view why);
 
 // The 16 bytes of the digest.
 std::string md5(std::string_view bytes);
+// The same for bytes of a request: many are left to workers.
+Task<std::string> md5_of(const service::Call& call, std::string_view bytes);
 
 // What a broken body means to the client, should it still listen.
 wire::Error body_error(http::BodyError error);

@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 #include "service/deadline.h"
 #include "service/storage.h"
-#include "transfer/body.h"
 #include "transfer/content_stream.h"
+#include "transfer/hashes.h"
 #include "wire/crc64.h"
 #include "wire/structured.h"
 
@@ -14,30 +14,30 @@ using wire::Code;
 
 namespace {
 
-// Ranges whose hash is asked for are read into memory, hence the limit.
+// Of which a hash may be asked for.
 constexpr uint64_t kMaxHashedRange = 4 * 1024 * 1024;
-
-Task<store::Result<std::string>> read_whole(content::Reader& reader, uint64_t length) {
-  std::string out;
-  out.reserve(length);
-  while (out.size() < length) {
-    auto bytes = co_await reader.next(false);
-    if (!bytes) co_return bytes.error();
-    out.append(std::get<Buffer>(*bytes).view());
-  }
-  co_return out;
-}
 
 std::string_view hash_header(RangeHash hash) {
   return hash == RangeHash::kCrc64 ? "x-ms-range-get-content-crc64" : "x-ms-range-get-content-md5";
 }
 
-void encode_range_hash(http::Reply& reply, RangeHash hash, std::string_view bytes) {
-  if (hash == RangeHash::kCrc64) {
-    reply.header("x-ms-content-crc64", wire::crc64_text(wire::crc64(0, bytes)));
-    return;
+// What the reader reads, to its end, is read only for its hash: it goes before the bytes, which
+// many requests together could not keep in memory.
+Task<store::Result<void>> encode_range_hash(const service::Call& call, content::Reader& reader,
+                                            RangeHash hash, http::Reply& reply) {
+  Hashes hashes(hash == RangeHash::kMd5);
+  while (true) {
+    auto bytes = co_await reader.next(false);
+    if (!bytes) co_return bytes.error();
+    if (os::size_of(*bytes) == 0) break;
+    co_await hashes.update(call.context.workers, std::get<Buffer>(*bytes).view());
   }
-  reply.header("Content-MD5", base64(md5(bytes)));
+  if (hash == RangeHash::kCrc64) {
+    reply.header("x-ms-content-crc64", wire::crc64_text(hashes.crc64()));
+  } else {
+    reply.header("Content-MD5", base64(hashes.md5()));
+  }
+  co_return store::Result<void>();
 }
 
 std::string content_range(headers::Span span, uint64_t length) {
@@ -93,17 +93,21 @@ Task<wire::Result<void>> attach_content(service::Call& call, http::Reply& reply,
   if (wanted.hash != RangeHash::kNone && span.count > kMaxHashedRange) {
     co_return wire::invalid_header(hash_header(wanted.hash), "true");
   }
-  auto reader = co_await content::Reader::open(call.store(), place, content, span.offset,
-                                               span.count, head, std::move(cipher));
+  const auto open = [&] {
+    return content::Reader::open(call.store(), place, content, span.offset, span.count, head,
+                                 cipher);
+  };
+  if (wanted.hash != RangeHash::kNone) {
+    auto reader = co_await open();
+    if (!reader) co_return service::storage_error(reader.error());
+    auto hashed = co_await encode_range_hash(call, **reader, wanted.hash, reply);
+    if (!hashed) co_return service::storage_error(hashed.error());
+  }
+  auto reader = co_await open();
   if (!reader) co_return service::storage_error(reader.error());
   reply.status = wanted.range ? 206 : 200;
   if (wanted.range) reply.header("Content-Range", content_range(span, content.length));
-  if (wanted.hash != RangeHash::kNone) {
-    auto bytes = co_await read_whole(**reader, span.count);
-    if (!bytes) co_return service::storage_error(bytes.error());
-    encode_range_hash(reply, wanted.hash, *bytes);
-    reply.body = std::move(*bytes);
-  } else if (wanted.structured) {
+  if (wanted.structured) {
     reply.header(wire::kStructuredBody, wire::kStructuredForm);
     reply.header(wire::kStructuredContentLength, span.count);
     set_structured_body(reply, call, std::move(*reader), span.count);

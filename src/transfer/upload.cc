@@ -1,6 +1,7 @@
 #include "transfer/upload.h"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -229,12 +230,19 @@ Task<wire::Result<Uploaded>> receive_body(service::Call& call, uint64_t most, Md
   upload.framing = *framing;
   upload.most = most;
   Receiver receiver(upload);
-  auto received = co_await receiver.run();
+  wire::Result<void> received;
+  std::exception_ptr thrown;  // There was no memory.
+  try {
+    received = co_await receiver.run();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
   if (receiver.is_hashing()) co_await receiver.wait();
   if (upload.storing) {
     auto stored = co_await upload.settle();
     if (received) received = stored;
   }
+  if (thrown) std::rethrow_exception(thrown);
   if (!received) co_return received.error();
   if (auto complete = upload.check_framing(); !complete) co_return complete.error();
 
