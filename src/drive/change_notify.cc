@@ -77,13 +77,15 @@ Task<Reply> change_notify(Exchange& exchange) {
   Watchers& watchers = open->file.tree.open_files->watchers();
   if (!open->watch) {
     const bool recursive = (request->flags & smb::kWatchTree) != 0;
-    open->watch = watchers.watch(open->file.file, recursive, request->filter);
+    auto watch = open->file.tree.open_files->watch(open->file.handle, recursive, request->filter);
+    if (!watch) co_return refuse(exchange, Status::kFileClosed);
+    open->watch = *watch;
     if (!open->watch) co_return refuse(exchange, Status::kInsufficientResources);
     open->watch_bytes = request->output_length;
   }
   const size_t most_bytes = std::min(open->watch_bytes, request->output_length);
-  const auto watch = *open->watch;
-  if (const auto kept = watchers.kept(watch)) co_return tell(exchange, *kept, most_bytes);
+  const auto id = *open->watch;
+  if (const auto kept = watchers.kept(id)) co_return tell(exchange, *kept, most_bytes);
   switch (exchange.go_async()) {
     case Exchange::Async::kTold:
       break;
@@ -95,8 +97,8 @@ Task<Reply> change_notify(Exchange& exchange) {
   // A cancellation is told once, and must find something that waits.
   if (exchange.cancelled()) co_return refuse(exchange, Status::kNotifyCleanup);
   const uint64_t ticket = random_u64();  // Ids of messages are those of one connection of several.
-  exchange.when_cancelled([&watchers, watch, ticket] { watchers.cancel(watch, ticket); });
-  auto seen = co_await watchers.next(watch, ticket);
+  exchange.when_cancelled([&watchers, id, ticket] { watchers.cancel(id, ticket); });
+  auto seen = co_await watchers.next(id, ticket);
   exchange.when_cancelled(nullptr);
   if (!seen) co_return refuse(exchange, status_of(exchange, seen.error()));
   co_return tell(exchange, *seen, most_bytes);

@@ -297,15 +297,15 @@ void let_wait(Exchange& exchange, const tree::Tree& tree, tree::Opening& opening
 
 // The program that asks may have the same file open on another machine, from which it was moved:
 // not any more.
-void take_from_elsewhere(Exchange& exchange, const smb::Guid& program, const tree::Tree& tree,
-                         const tree::Path& path) {
+Task<void> take_from_elsewhere(Exchange& exchange, const smb::Guid& program, const tree::Tree& tree,
+                               const tree::Path& path) {
   Drive& drive = exchange.connection.drive();
   const smb::Guid& client = exchange.session->client();
   for (const tree::HandleId handle : drive.programs.elsewhere(program, client)) {
     const auto there = tree.open_files->find(handle);
     if (!there || there->file.share != tree.space) continue;
     const auto at = tree::parse_path(tree.names, there->path, true);
-    if (at && *at == path) tree.open_files->force_close(there->file, false, handle);
+    if (at && *at == path) co_await tree::close_for_another(exchange.occasion, tree, *there);
   }
 }
 
@@ -330,13 +330,13 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   AppInstances& programs = exchange.connection.drive().programs;
   if (program && programs.count(*program) >= kMaxOpensOfProgram)
     co_return refuse(exchange, Status::kInsufficientResources);
-  if (program) take_from_elsewhere(exchange, *program, *tree, asked.opening.path);
+  if (program) co_await take_from_elsewhere(exchange, *program, *tree, asked.opening.path);
   let_wait(exchange, *tree, asked.opening);
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);
   if (!opened) co_return refuse(exchange, refusal_of(asked, request, opened.error()));
   if (auto there = co_await check_again(exchange, contexts, *tree, deletions); !there) {
-    tree->open_files->force_close(opened->opened.file, false, opened->opened.handle);
+    co_await tree::withdraw(exchange.occasion, *tree, opened->opened.handle);
     co_return refuse(exchange, there.error());
   }
   open->tree = exchange.tree;

@@ -34,9 +34,9 @@ Task<store::Result<tree::OpenFiles::Admission>> admit(store::Attempt& attempt, c
                                                       tree::EntryId id, tree::Awaited& awaited) {
   const tree::FileKey file = tree.key(id);
   auto admitted =
-      tree.open_files->admit(file, concurrency::FileOperation::kSetFileProperties, awaited != file);
+      tree.open_files->admit(file, concurrency::FileOperation::kSetFileProperties, awaited);
   if (admitted) co_return std::move(*admitted);
-  const auto why = co_await tree::not_admitted(attempt, tree, file, admitted.error(), awaited);
+  const auto why = co_await tree::not_admitted(attempt, tree, file, admitted.error());
   const bool again = why == tree::Error(store::Error::kConflict);
   co_return again ? store::Error::kConflict : store::Error::kBusy;
 }

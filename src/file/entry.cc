@@ -16,12 +16,13 @@ using service::Call;
 namespace {
 
 // Reading what the request addresses by rules to which it adds nothing.
-Task<wire::Result<Located>> read(Call& call, const Rules& rules) {
+Task<wire::Result<Located>> read(Call& call, const Rules& rules,
+                                 const tree::Reading& reading = {}) {
   auto path = decode_path(call);
   if (!path) co_return path.error();
   auto tree = co_await find_tree(call);
   if (!tree) co_return tree.error();
-  auto located = co_await tree::read_entry(call, *tree, *path, rules);
+  auto located = co_await tree::read_entry(call, *tree, *path, rules, reading);
   if (!located) co_return refusal(located.error());
   co_return std::move(*located);
 }
@@ -38,25 +39,33 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
   co_return std::move(*located);
 }
 
-Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation) {
+namespace {
+
+Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation,
+                                      const tree::Reading& reading) {
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared,
                     false,       false,     std::move(*lease_id)};
-  co_return co_await read(call, rules);
+  co_return co_await read(call, rules, reading);
 }
 
-wire::Result<void> check_locks(const Located& file,
-                               const std::optional<headers::ByteRange>& range) {
-  if (file.tree.shown) return {};
-  const uint64_t length = file.found.entry->content.length;
-  const uint64_t first = range ? range->first : 0;
-  const uint64_t last = range && range->last ? *range->last : length;
-  const uint64_t end = std::min(length, last == UINT64_MAX ? last : last + 1);
-  if (first >= end) return {};
-  const auto free = file.tree.open_files->check_reading(file.key(), {first, end - first});
-  if (!free) return refusal(free.error());
-  return {};
+}  // namespace
+
+Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation) {
+  co_return co_await read_file(call, operation, {});
+}
+
+Task<wire::Result<Located>> read_content(Call& call,
+                                         const std::optional<headers::ByteRange>& range) {
+  const tree::Reading reading = [&](const Entry& file) -> tree::ByteRange {
+    const uint64_t length = file.content.length;
+    const uint64_t first = range ? range->first : 0;
+    const uint64_t last = range && range->last ? *range->last : length;
+    const uint64_t end = std::min(length, last == UINT64_MAX ? last : last + 1);
+    return {first, end - std::min(first, end)};
+  };
+  co_return co_await read_file(call, concurrency::FileOperation::kGetFile, reading);
 }
 
 Task<wire::Result<Located>> read_directory(Call& call) {

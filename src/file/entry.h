@@ -33,9 +33,10 @@ Task<wire::Result<Located>> locate(service::Call& call, Kind kind);
 // For reads of a file: the lease id that was sent must be right, and no SMB client may have denied
 // reading.
 Task<wire::Result<Located>> read_file(service::Call& call, concurrency::FileOperation operation);
-// What SMB clients have locked for themselves is nobody else's to read: kFileLockConflict. Of the
-// whole file, or of a range of it.
-wire::Result<void> check_locks(const Located& file, const std::optional<headers::ByteRange>& range);
+// For reads of its content, or of a range of that. What SMB clients have locked for themselves is
+// nobody else's to read: kFileLockConflict.
+Task<wire::Result<Located>> read_content(service::Call& call,
+                                         const std::optional<headers::ByteRange>& range);
 // A directory is never leased.
 Task<wire::Result<Located>> read_directory(service::Call& call);
 

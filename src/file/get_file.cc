@@ -15,10 +15,9 @@ namespace {
 
 // One attempt; nothing when the file was changed between its record and its content being read.
 Outcome try_get_file(Call& call, const transfer::Download& wanted) {
-  auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
+  auto located = co_await read_content(call, wanted.range);
   if (!located) co_return located.error();
   const Entry& file = *located->found.entry;
-  if (auto free = check_locks(*located, wanted.range); !free) co_return free.error();
   http::Reply reply;
   reply.head.reserve(1024);
   encode_file(reply, call, *located);

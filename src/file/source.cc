@@ -45,11 +45,10 @@ Task<wire::Result<Located>> find_source_file(Call& call,
                                              const std::optional<headers::ByteRange>& range) {
   // Nothing else: other operations take other permissions.
   if (call.operation->run != get_file) co_return wire::Error(Code::kInvalidSourceUri);
-  auto located = co_await read_file(call, concurrency::FileOperation::kGetFile);
+  auto located = co_await read_content(call, range);
   if (!located) co_return located.error();
   if (located->found.entry->copy.status == headers::CopyStatus::kPending)
     co_return wire::Error(Code::kPendingCopyOperation);
-  if (auto free = check_locks(*located, range); !free) co_return free.error();
   co_return std::move(*located);
 }
 

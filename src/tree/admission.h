@@ -1,8 +1,6 @@
 // Decisions on a tree that pass through the open-file table.
 #pragma once
 
-#include <optional>
-
 #include "base/task.h"
 #include "store/transact.h"
 #include "tree/change.h"
@@ -12,16 +10,14 @@
 
 namespace kyanite::tree {
 
-// The file whose clients an operation has waited for, through all its attempts: what they write
-// from then on comes after it. Meanwhile the name may have become another file's, whose clients it
-// has not waited for.
-using Awaited = std::optional<FileKey>;
+using Awaited = OpenFiles::Awaited;
 
 // A decision was not admitted to a file, for this reason: what it returns. When clients were asked
 // to give back what they cache, waits until they have, without the decision's turn, since they have
 // changes to bring; then the decision is made again (kConflict). The caller holds no admission.
+// `by` is the handle of a rename.
 Task<Error> not_admitted(store::Attempt& attempt, const Tree& tree, FileKey file, Error why,
-                         Awaited& awaited);
+                         HandleId by = 0);
 
 // How far an operation came with what is open, until its change is durable.
 struct Admitting {

@@ -10,6 +10,21 @@
 
 namespace kyanite::tree {
 
+// Those that are meant, one bit each.
+template <class Meant>
+constexpr uint32_t operations_that(Meant meant) {
+  uint32_t operations = 0;
+  for (int i = 0; i <= static_cast<int>(concurrency::FileOperation::kLeaseFile); ++i) {
+    if (meant(static_cast<concurrency::FileOperation>(i))) operations |= uint32_t{1} << i;
+  }
+  return operations;
+}
+inline constexpr uint32_t kAllOperations =
+    operations_that([](concurrency::FileOperation) { return true; });
+constexpr uint32_t only(concurrency::FileOperation operation) {
+  return uint32_t{1} << static_cast<int>(operation);
+}
+
 // What a change of the table leaves to do once no shard is locked: telling clients, waking who
 // waits, counting handles that are gone. It is done at the end of its life at the latest, so it is
 // made before anything is locked.
@@ -31,6 +46,7 @@ class OpenFiles::Aftermath {
       if (table_.remover_ != nullptr)
         table_.remover_->remove(each.last, std::move(each.front), std::move(each.removal));
     }
+    for (const Watchers::WatchId watch : std::exchange(watches_, {})) table_.watchers_.close(watch);
     for (const FileKey& directory : std::exchange(ended_, {}))
       table_.watchers_.end(directory, Watchers::Ending::kDeletePending);
     std::exchange(breaks, {}).tell();
@@ -53,6 +69,11 @@ class OpenFiles::Aftermath {
   void remove(Handle last, std::shared_ptr<void> front, Admission removal) {
     any_ = true;
     removals_.push_back({std::move(last), std::move(front), std::move(removal)});
+  }
+  // Of a handle that is closed.
+  void close_watch(Watchers::WatchId watch) {
+    any_ = true;
+    watches_.push_back(watch);
   }
   // The directory is marked for deletion.
   void end_watches(FileKey directory) {
@@ -81,6 +102,7 @@ class OpenFiles::Aftermath {
   bool any_ = false;
   std::vector<Handle> removed_;
   std::vector<std::shared_ptr<void>> fronts_;
+  std::vector<Watchers::WatchId> watches_;
   std::vector<FileKey> ended_;
   std::vector<Removal> removals_;
   std::vector<std::pair<LockWait*, kyanite::Result<void, Refusal>>> locked_;

@@ -34,20 +34,21 @@ void touch(Entry& entry, Time now) {
 }
 
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
-                                 const Rules& rules) {
+                                 const Rules& rules, const Reading& reading) {
   Awaited awaited;
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
     const uint64_t silence = tree.open_files->silence();
     auto located = co_await locate(occasion, tree, path, rules.kind);
     if (!located) co_return located.error();
+    Result<void> unlocked;
     // What a snapshot shows nobody has open.
     if (!tree.shown) {
       const FileKey key = located->key();
-      auto admitted = tree.open_files->admit_reader(key, rules.operation, awaited != key);
+      const ByteRange range = reading ? reading(*located->found.entry) : ByteRange{};
+      auto admitted = tree.open_files->admit_reader(key, rules.operation, range, awaited);
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
         auto given = co_await tree.open_files->given_back(key, occasion.deadline);
         if (!given) co_return given.error();
-        awaited = key;
         continue;  // What they brought is to be read.
       }
       // The decision is about what was found only if that was there all the time.
@@ -57,10 +58,13 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
             again->found.entry->changed != located->found.entry->changed)
           continue;
       }
-      if (!admitted) co_return admitted.error();
+      if (!admitted && admitted.error() != Error(Refusal::kLockConflict))
+        co_return admitted.error();
+      unlocked = admitted;
     }
     if (auto passed = check_entry(rules, located->found.entry.get(), occasion.now); !passed)
       co_return passed.error();
+    if (!unlocked) co_return unlocked.error();
     co_return std::move(*located);
   }
   co_return Error(store::Error::kBusy);
@@ -162,9 +166,8 @@ Task<Result<Changed>> create_entry(store::Occasion& occasion, const Tree& tree, 
     const FileOperation replacing =
         creation.pending ? FileOperation::kBeginCopy : FileOperation::kCreateFile;
     auto admitted = tree.open_files->admit(
-        touched, replaces ? replacing : FileOperation::kListFiles, admitting.awaited != touched);
-    if (!admitted)
-      co_return co_await not_admitted(attempt, tree, touched, admitted.error(), admitting.awaited);
+        touched, replaces ? replacing : FileOperation::kListFiles, admitting.awaited);
+    if (!admitted) co_return co_await not_admitted(attempt, tree, touched, admitted.error());
     admitting.admission = std::move(*admitted);
     if (before != nullptr && !creation.replaces) co_return Error(Reason::kExists);
     if (creation.replaces) {

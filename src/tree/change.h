@@ -46,10 +46,14 @@ struct Changed {
   EntryId parent = kRootId;
 };
 
+// Which bytes of the file are read.
+using Reading = std::function<ByteRange(const Entry& file)>;
+
 // For reads of an entry, as it is now or as a snapshot shows it: it is of the kind that the rules
-// say, the lease id is right, and nobody who has it open has denied reading.
+// say, the lease id is right, nobody who has it open has denied reading, or locked for himself what
+// is read (kLockConflict), and nothing in it is half of what was written under a lock.
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
-                                 const Rules& rules);
+                                 const Rules& rules, const Reading& reading = {});
 
 // Changes the entry after the checks and may add content to the commit. May be called again after a
 // conflict.

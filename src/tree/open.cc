@@ -28,13 +28,18 @@ bool makes(Disposition disposition) {
   return disposition != Disposition::kOpen && disposition != Disposition::kOverwrite;
 }
 
+// What handles that led nowhere leave to do.
+using Left = std::optional<OpenFiles::Closed>;
+
 // Closes a handle that leads nowhere unless it is kept.
 class Attempted {
  public:
-  Attempted(OpenFiles& table, FileKey file, HandleId handle)
-      : table_(table), file_(file), handle_(handle) {}
+  Attempted(OpenFiles& table, HandleId handle, Left& left)
+      : table_(table), handle_(handle), left_(left) {}
   ~Attempted() {
-    if (handle_ != 0) table_.force_close(file_, false, handle_);
+    if (handle_ == 0) return;
+    auto closed = table_.withdraw(handle_);
+    if (closed && closed->removal) left_ = std::move(*closed);
   }
   Attempted(const Attempted&) = delete;
   Attempted& operator=(const Attempted&) = delete;
@@ -42,8 +47,8 @@ class Attempted {
 
  private:
   OpenFiles& table_;
-  const FileKey file_;
   HandleId handle_;
+  Left& left_;
 };
 
 FileOpen file_open(const Opening& order, const Tree& tree, const Way& way, EntryId id,
@@ -114,7 +119,8 @@ void fill_new(const Opening& order, const std::string& permission_key, Time now,
 }
 
 // The handle is there before the file: whoever finds the file finds it open.
-Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way) {
+Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
+         Left& left) {
   auto access = co_await grant(occasion, tree, order, way, nullptr);
   if (!access) co_return access.error();
   if (order.delete_on_close && (order.attributes & kReadOnlyAttribute) != 0)
@@ -134,7 +140,7 @@ Try make(store::Occasion& occasion, const Tree& tree, const Opening& order, cons
   const auto ancestors = asked.ancestors;
   auto handle = co_await table.open(std::move(asked));
   if (!handle) co_return Error(handle.error());
-  Attempted attempted(table, tree.key(creation.id), *handle);
+  Attempted attempted(table, *handle, left);
   const Fill fill = [&](Entry& entry, const Way& now, store::Commit&) -> Task<Result<void>> {
     // A directory above was moved before the handle could keep it from that.
     if (now.ancestors() != ancestors) co_return Error(Reason::kOwn);
@@ -218,7 +224,7 @@ Try refuse(store::Occasion& occasion, const Tree& tree, const Opening& order, En
 }
 
 Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
-               const SeenEntry& found) {
+               const SeenEntry& found, Left& left) {
   const Entry& entry = *found.entry;
   if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   OpenFiles& table = *tree.open_files;
@@ -232,7 +238,7 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
   auto handle = co_await table.open(
       file_open(order, tree, way, entry.id, entry.directory, path, *access, occasion.now));
   if (!handle) co_return co_await refuse(occasion, tree, order, entry.id, handle.error());
-  Attempted attempted(table, tree.key(entry.id), *handle);
+  Attempted attempted(table, *handle, left);
   // From now on nothing on the way can move. What did so before leads elsewhere.
   auto way_now = co_await follow(occasion, tree, order.path);
   if (!way_now) co_return std::optional<OpenResult>();
@@ -269,7 +275,40 @@ Task<Result<OpenResult>> open_shown(store::Occasion& occasion, const Tree& tree,
   co_return OpenResult{std::move(opened), OpenAction::kOpened, entry};
 }
 
+// Removes the file if the handle was the last one of what was marked for deletion.
+Task<void> finish(store::Occasion& occasion, const Tree& tree, OpenFiles::Closed& closed) {
+  if (!closed.removal) co_return;
+  Opened opened;
+  opened.tree = tree;
+  opened.file = closed.handle.file;
+  (void)(co_await remove_closed(occasion, opened, closed.handle)).ok();
+  closed.removal.reset();
+}
+
+// Before a handle is closed that may delete what it has open: of a directory only what is empty.
+// Nothing is put into it from here until the handle is closed.
+Task<void> begin_closing(store::Occasion& occasion, const Tree& tree, FileKey file,
+                         HandleId handle) {
+  OpenFiles& table = *tree.open_files;
+  co_await table.begin_closing(handle);
+  const auto closing = table.find(handle);
+  if (!closing || !closing->delete_on_close) co_return;
+  // Below a file there is nothing.
+  if (!co_await require_empty(occasion, tree, file.id)) table.spare(handle);
+}
+
 }  // namespace
+
+Task<void> withdraw(store::Occasion& occasion, const Tree& tree, HandleId handle) {
+  auto closed = tree.open_files->withdraw(handle);
+  if (closed) co_await finish(occasion, tree, *closed);
+}
+
+Task<void> close_for_another(store::Occasion& occasion, const Tree& tree, const Handle& handle) {
+  co_await begin_closing(occasion, tree, handle.file, handle.id);
+  auto closed = tree.open_files->close(handle.id);
+  if (closed) co_await finish(occasion, tree, *closed);
+}
 
 Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const Opening& order) {
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
@@ -283,9 +322,11 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
       if (!*found) co_return Error(Reason::kShownOnly);
       co_return co_await open_shown(occasion, tree, order, *way, **found);
     }
-    auto attempt = *found ? open_found(occasion, tree, order, *way, **found)
-                          : make(occasion, tree, order, *way);
+    Left left;
+    auto attempt = *found ? open_found(occasion, tree, order, *way, **found, left)
+                          : make(occasion, tree, order, *way, left);
     auto opened = co_await std::move(attempt);
+    if (left) co_await finish(occasion, tree, *left);
     if (!opened) co_return opened.error();
     if (*opened) co_return std::move(**opened);
   }
@@ -326,7 +367,7 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   const bool goes = before && (before->delete_on_close || table.is_delete_pending(opened.file));
   if (wrote && !opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
   if (wrote && !goes) (void)(co_await table.drafts().settle(opened.file)).ok();
-  if (goes) co_await table.begin_closing(opened.handle);
+  if (goes) co_await begin_closing(occasion, opened.tree, opened.file, opened.handle);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
@@ -347,6 +388,25 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   co_return state;
 }
 
+namespace {
+
+// Nobody learns of it if it is full.
+Task<Result<void>> mark_directory(store::Occasion& occasion, Opened& opened) {
+  OpenFiles& table = *opened.tree.open_files;
+  if (!concurrency::kDeleteAccess.within(opened.access)) co_return Error(Refusal::kAccessDenied);
+  if (auto empty = co_await require_empty(occasion, opened.tree, opened.file.id); !empty)
+    co_return empty.error();
+  if (auto begun = co_await table.begin_marking(opened.handle); !begun)
+    co_return Error(begun.error());
+  const auto empty = co_await require_empty(occasion, opened.tree, opened.file.id);
+  const auto marked = table.end_marking(opened.handle, empty.ok());
+  if (!empty) co_return empty.error();
+  if (!marked) co_return Error(marked.error());
+  co_return Result<void>();
+}
+
+}  // namespace
+
 Task<Result<void>> set_delete_pending(store::Occasion& occasion, Opened& opened, bool pending,
                                       bool ignores_read_only) {
   if (opened.handle == 0) co_return Error(Reason::kShownOnly);
@@ -358,14 +418,10 @@ Task<Result<void>> set_delete_pending(store::Occasion& occasion, Opened& opened,
     if ((found->entry->smb.attributes & kReadOnlyAttribute) != 0 && !ignores_read_only)
       co_return Error(Reason::kReadOnly);
   }
+  if (pending && opened.directory) co_return co_await mark_directory(occasion, opened);
   auto marked = co_await table.set_delete_pending(opened.handle, pending);
   if (!marked) co_return Error(marked.error());
-  if (!pending || !opened.directory) co_return Result<void>();
-  auto empty = co_await require_empty(occasion, opened.tree, opened.file.id);
-  if (empty) co_return Result<void>();
-  auto withdrawn = co_await table.set_delete_pending(opened.handle, false);
-  if (!withdrawn) co_return Error(withdrawn.error());
-  co_return empty.error();
+  co_return Result<void>();
 }
 
 Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, const Path& to,
@@ -395,7 +451,9 @@ Task<Result<void>> rename_opened(store::Occasion& occasion, Opened& opened, cons
     if (renamed) co_return Result<void>();
     // What is open below may be so only because its client keeps it for another time.
     if (renamed.error() == Error(Refusal::kAccessDenied) && !std::exchange(released, true)) {
-      co_await opened.tree.open_files->release_below(opened.file);
+      OpenFiles& table = *opened.tree.open_files;
+      if (auto below = co_await table.release_below(opened.file, occasion.deadline); !below)
+        co_return below.error();
       continue;
     }
     // Somebody else moved it first.

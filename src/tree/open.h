@@ -71,6 +71,11 @@ Task<Result<OpenResult>> open(store::Occasion& occasion, const Tree& tree, const
 // and there is any.
 Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& opened, bool asked);
 
+// The same for a handle that its client never learns of: it deletes nothing on its own account.
+Task<void> withdraw(store::Occasion& occasion, const Tree& tree, HandleId handle);
+// The same for a handle that somebody else takes from its client.
+Task<void> close_for_another(store::Occasion& occasion, const Tree& tree, const Handle& handle);
+
 // Removes the file of a handle that was the last one and is closed already. False: there was
 // nothing to remove, or it stays.
 Task<Result<bool>> remove_closed(store::Occasion& occasion, Opened& opened, const Handle& last);

@@ -115,23 +115,33 @@ void OpenFiles::grant(Shard& shard, const FileOpen& request, HandleId handle) {
 
 // --- Waiting ---
 
-Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline) {
-  Wait wait;
-  wait.deadline = deadline;
-  wait.until = after_seconds(clock_.moment(), kCacheFlushSeconds);
-  {
-    Shard& mine = shard(key);
-    MutexLock lock(mine.mutex);
-    const auto file = mine.files.find(key);
-    const bool soon =
-        file != mine.files.end() && file->second.closing + file->second.undecided != 0;
-    if (soon || mine.breaking.contains(key)) {
-      file->second.waiting.push_back(&wait);
-    } else {
-      wait.turn.set(true);
+void OpenFiles::add_timed(Shard& shard, FileKey key, Wait& wait) {
+  shard.files.at(key).waiting.push_back(&wait);
+  if (shard.timed.insert(key).second) ++timed_;
+}
+
+Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline, HandleId by) {
+  const Moment until = after_seconds(clock_.moment(), kCacheFlushSeconds);
+  Shard& mine = shard(key);
+  for (bool first = true;; first = false) {
+    Wait wait;
+    wait.deadline = deadline;
+    if (by == 0) wait.until = until;
+    {
+      MutexLock lock(mine.mutex);
+      const auto found = mine.files.find(key);
+      if (found == mine.files.end()) break;
+      const File& file = found->second;
+      // Each of them is asked again by itself when some of it is over.
+      const bool some =
+          first && (mine.breaking.contains(key) || file.closing + file.undecided != 0);
+      // Who has claimed the file waits for what is in flight, everybody else for the claims.
+      const bool turn = by != 0 ? !file.in_flight.empty() : !file.claims.empty();
+      if (!some && !turn) break;
+      add_timed(mine, key, wait);
     }
+    if (!co_await wait.turn) co_return Error(Refusal::kCacheFlushDelay);
   }
-  if (!co_await wait.turn) co_return Error(Refusal::kCacheFlushDelay);
   co_return co_await drafts_->settle(key);
 }
 
@@ -193,15 +203,29 @@ kyanite::Result<void, AcknowledgeError> OpenFiles::acknowledge(const LeaseName& 
 
 // --- Time ---
 
+void OpenFiles::end_timed(Shard& shard, FileKey key, Moment now, Aftermath& after) {
+  const auto found = shard.files.find(key);
+  bool any = false;
+  if (found != shard.files.end()) {
+    std::erase_if(found->second.waiting, [&](Wait* wait) {
+      const bool over = wait->deadline.over() || (wait->until && now >= *wait->until);
+      if (over) after.wake(wait, false);
+      any = any || (!over && (wait->deadline.is_set() || wait->until));
+      return over;
+    });
+    forget_if_idle(shard, key);
+  }
+  if (any) return;
+  shard.timed.erase(key);
+  --timed_;
+}
+
 void OpenFiles::pass_time(Shard& shard, Moment now, Aftermath& after) {
+  const std::vector<FileKey> timed(shard.timed.begin(), shard.timed.end());
+  for (const FileKey& key : timed) end_timed(shard, key, now, after);
   const std::vector<FileKey> breaking(shard.breaking.begin(), shard.breaking.end());
   for (const FileKey& key : breaking) {
     File& file = shard.files.at(key);
-    std::erase_if(file.waiting, [&](Wait* wait) {
-      const bool over = wait->deadline.over() || (wait->until && now >= *wait->until);
-      if (over) after.wake(wait, false);
-      return over;
-    });
     file.grants.remind(now, after.breaks);
     if (!file.grants.expire(now)) continue;
     note_breaks(shard, key);
@@ -221,7 +245,7 @@ void OpenFiles::pass_time(Shard& shard, Moment now, Aftermath& after) {
 
 void OpenFiles::pass_time() {
   if (breaking_.load(std::memory_order_relaxed) == 0 &&
-      parked_.load(std::memory_order_relaxed) == 0)
+      parked_.load(std::memory_order_relaxed) == 0 && timed_.load(std::memory_order_relaxed) == 0)
     return;
   const Moment now = clock_.moment();
   for (Shard& each : shards_) {

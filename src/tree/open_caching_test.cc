@@ -123,8 +123,7 @@ TEST_F(Caching, WhatIsOnlyKeptBelowADirectoryIsGivenUpForIt) {
   const HandleId used = must_open(table, another);
   bool done = false;
   const auto run = [](OpenFiles& files, FileKey directory, bool& out) -> Task<void> {
-    co_await files.release_below(directory);
-    out = true;
+    out = (co_await files.release_below(directory, {})).ok();
   };
   detach(run(table, {below.file.share, kDirectory}, done));
   EXPECT_EQ(a->told(), "RWH>RW!");
@@ -266,6 +265,22 @@ TEST_F(Caching, MarkingForDeletionTakesKeptHandles) {
   EXPECT_TRUE(RunLoop::run(marking.join()).ok());
 }
 
+// Whoever was granted it between the first look and the rename gives it up as well.
+TEST_F(Caching, RenamingTakesKeptHandles) {
+  const HandleId mover = must_open(table, file_open(kDeleteAccess, kFullAccess));
+  ASSERT_TRUE(RunLoop::run(table.prepare(mover, concurrency::HandleUse::kMove)).ok());
+  const HandleId other = must_open(table, wanting("RH", a, '1'));
+  OpenFiles::Claim claim;
+  EXPECT_EQ(table.admit_rename_by(mover, false, claim).error(), Error(Refusal::kCached));
+  EXPECT_EQ(a->told(), "RH>R!");
+  Started soon(table.given_back(kFileKey, {}, mover));
+  EXPECT_FALSE(soon.is_done());
+  ASSERT_TRUE(table.acknowledge(lease_name('a', '1'), caching("R")).ok());
+  EXPECT_TRUE(RunLoop::run(soon.join()).ok());
+  EXPECT_TRUE(table.admit_rename_by(mover, false, claim).ok());
+  EXPECT_EQ(held(other), "R");
+}
+
 // --- REST ---
 
 TEST_F(Caching, RestTakesBackAndWaits) {
@@ -366,6 +381,51 @@ TEST_F(Caching, RestWaitsAsLongAsItsClient) {
   }
   // Nothing is broken: there is nothing to wait for.
   EXPECT_TRUE(RunLoop::run(table.given_back(kFileKey, {})).ok());
+}
+
+TEST_F(Caching, RestWaitsNoLongerForWhatIsNotCached) {
+  const auto end = [&](Started<Result<void>>& waiting) {
+    clock.advance_seconds(4);
+    table.pass_time();
+    EXPECT_FALSE(waiting.is_done());
+    clock.advance_seconds(1);
+    table.pass_time();
+    ASSERT_TRUE(waiting.is_done());
+    EXPECT_EQ(RunLoop::run(waiting.join()).error(), Error(Refusal::kCacheFlushDelay));
+  };
+  FileOpen open = file_open(kFullAccess, kFullAccess);
+  open.undecided = true;
+  const HandleId undecided = must_open(table, open);
+  Started first(table.given_back(kFileKey, Deadline(clock, 5)));
+  end(first);
+  table.decide(undecided);
+  // A handle about to be closed waits for what is in flight,
+  auto looking = *table.admit(kFileKey, FileOperation::kListFiles);
+  ASSERT_TRUE(RunLoop::run(table.set_delete_pending(undecided, false)).ok());
+  Started closing(table.begin_marking(undecided));
+  Started second(table.given_back(kFileKey, Deadline(clock, 5)));
+  end(second);
+  // and so does who has a claim.
+  Started marking(table.set_delete_pending(undecided, true));
+  Started third(table.given_back(kFileKey, Deadline(clock, 5)));
+  end(third);
+  looking = {};
+  EXPECT_TRUE(RunLoop::run(closing.join()).ok());
+  EXPECT_TRUE(RunLoop::run(marking.join()).ok());
+  EXPECT_TRUE(table.end_marking(undecided, true).ok());
+}
+
+TEST_F(Caching, MovingADirectoryOverRestWaitsAsLongAsItsClient) {
+  FileOpen below = wanting("RWH", a, '1');
+  must_open(table, below);
+  Started waiting(table.release_below(kDirectoryKey, Deadline(clock, 5)));
+  clock.advance_seconds(4);
+  table.pass_time();
+  EXPECT_FALSE(waiting.is_done());
+  clock.advance_seconds(1);
+  table.pass_time();
+  ASSERT_TRUE(waiting.is_done());
+  EXPECT_EQ(RunLoop::run(waiting.join()).error(), Error(Refusal::kCacheFlushDelay));
 }
 
 // --- Many threads ---

@@ -119,6 +119,54 @@ void OpenFiles::Admission::perhaps_renamed(std::vector<uint64_t> ancestors, std:
   table_->drafts_->perhaps_moved(file_, {std::move(ancestors), std::move(path)});
 }
 
+// --- Claims ---
+
+OpenFiles::Claim& OpenFiles::Claim::operator=(Claim&& other) noexcept {
+  if (this != &other) {
+    give_up();
+    table_ = std::exchange(other.table_, nullptr);
+    file_ = other.file_;
+    operations_ = other.operations_;
+  }
+  return *this;
+}
+
+void OpenFiles::Claim::give_up() {
+  if (table_ == nullptr) return;
+  OpenFiles& table = *std::exchange(table_, nullptr);
+  Aftermath after(table);
+  Shard& shard = table.shard(file_);
+  MutexLock lock(shard.mutex);
+  File& file = shard.files.at(file_);
+  file.claims.erase(std::find(file.claims.begin(), file.claims.end(), operations_));
+  wake_all(file, after);
+  forget_if_idle(shard, file_);
+}
+
+void OpenFiles::begin_claim(File& file, FileKey key, Operations operations, Claim& claim) {
+  if (claim.table_ != nullptr) return;
+  file.claims.push_back(operations);
+  claim.table_ = this;
+  claim.file_ = key;
+  claim.operations_ = operations;
+}
+
+bool OpenFiles::is_claimed(const Shard& shard, FileKey key, FileOperation operation) {
+  const auto found = shard.files.find(key);
+  if (found == shard.files.end()) return false;
+  const auto& claims = found->second.claims;
+  return std::any_of(claims.begin(), claims.end(),
+                     [&](Operations claimed) { return (claimed & only(operation)) != 0; });
+}
+
+// --- Operations of REST ---
+
+uint64_t OpenFiles::locks_at(const Shard& shard, FileKey key) {
+  const auto found = shard.files.find(key);
+  const bool known = found != shard.files.end() && found->second.lock_moves != 0;
+  return known ? found->second.lock_moves : shard.lock_moves;
+}
+
 OpenFiles::Admission OpenFiles::note(Shard& shard, FileKey key, FileOperation operation) {
   shard.files[key].in_flight.push_back(operation);
   return Admission(this, key, operation);
@@ -146,25 +194,44 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
   return std::nullopt;
 }
 
-Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation, bool first) {
+std::optional<Refusal> OpenFiles::wait_for_drafts(const Shard& shard, FileKey key,
+                                                  const Awaited& awaited) {
+  if (awaited.file == key && awaited.locks == locks_at(shard, key)) return std::nullopt;
+  return Refusal::kCached;
+}
+
+Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation,
+                                              Awaited& awaited) {
   // Who deletes the file deletes what was written to it, and may do so because the disk is full.
   const bool looks =
       operation != FileOperation::kDeleteFile && operation != FileOperation::kListFiles;
-  if (looks && first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
+  const bool unsettled = looks && !idle() && drafts_->has(key);
   Aftermath after(*this);
   Shard& mine = shard(key);
   MutexLock lock(mine.mutex);
-  if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
-  return note(mine, key, operation);
+  auto refusal = refuse(mine, key, operation, after);
+  if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, awaited);
+  if (!refusal && is_claimed(mine, key, operation)) refusal = Refusal::kCached;
+  if (!refusal) return note(mine, key, operation);
+  if (refusal == Refusal::kCached) awaited = {key, locks_at(mine, key)};
+  return Error(*refusal);
 }
 
-Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, bool first) {
-  if (first && !idle() && drafts_->has(key)) return Error(Refusal::kCached);
+Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, ByteRange range,
+                                     Awaited& awaited) {
+  const bool unsettled = !idle() && drafts_->has(key);
   Aftermath after(*this);
   Shard& mine = shard(key);
   MutexLock lock(mine.mutex);
-  if (const auto refusal = refuse(mine, key, operation, after)) return Error(*refusal);
+  auto refusal = refuse(mine, key, operation, after);
+  const auto found = mine.files.find(key);
+  if (!refusal && range.length != 0 && found != mine.files.end() &&
+      found->second.locks.forbid(0, range, false))
+    refusal = Refusal::kLockConflict;
+  if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, awaited);
+  if (refusal == Refusal::kCached) awaited = {key, locks_at(mine, key)};
   if (after.any()) forget_if_idle(mine, key);
+  if (refusal) return Error(*refusal);
   return {};
 }
 
@@ -177,12 +244,21 @@ Result<OpenFiles::Admission> OpenFiles::admit_directory_rename(FileKey directory
   const auto found = mine.files.find(directory);
   if (found != mine.files.end() && found->second.open_below > 0)
     return Error(Refusal::kSharingViolation);
+  if (is_claimed(mine, directory, FileOperation::kRenameFile)) return Error(Refusal::kCached);
   Admission admission = note(mine, directory, FileOperation::kRenameFile);
   mine.files.at(directory).moving = true;
   return admission;
 }
 
 // --- Opens ---
+
+std::optional<OpenFiles::Obstacle> OpenFiles::deletion(const FileKey& key) {
+  if (!shard(key).delete_pending.contains(key)) return std::nullopt;
+  File* file = find_file(key);
+  // Without handles it is being removed at this moment, and then it is nobody's.
+  if (file->handles.empty()) return Obstacle{{}, file};
+  return Obstacle{Refusal::kDeletePending};
+}
 
 std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, Aftermath& after) {
   Shard& mine = shard(request.file);
@@ -193,11 +269,7 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
     if (leased && *leased != request.file) return Obstacle{Refusal::kLeaseElsewhere};
   }
   if (file != nullptr) {
-    if (mine.delete_pending.contains(request.file)) {
-      // Without handles it is being removed at this moment, and then it is nobody's.
-      if (file->handles.empty()) return Obstacle{{}, file};
-      return Obstacle{Refusal::kDeletePending};
-    }
+    if (auto deleted = deletion(request.file)) return deleted;
     const Grants::Doer doer{0, lease};
     const concurrency::Open mode{request.mode.access | request.besides, request.mode.share};
     const auto beside = [&](const Handle& handle) { return compatible(mode, handle.mode); };
@@ -205,7 +277,8 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
     if (refusal == Refusal::kUndecided) return Obstacle{{}, file};
     if (refusal == Refusal::kCached) return Obstacle{{}, file, true};
     if (refusal) return Obstacle{refusal};
-    if (file->handles.size() >= kMaxHandlesPerFile) return Obstacle{Refusal::kTooManyHandles};
+    const size_t most = request.file.id == kRootId ? kMaxHandlesOfRoot : kMaxHandlesPerFile;
+    if (file->handles.size() >= most) return Obstacle{Refusal::kTooManyHandles};
     const auto rule = [&](concurrency::GrantKind kind, concurrency::Caching held) {
       auto effect = on_open(kind, held, request.reach, request.replaces);
       if (!request.delete_on_close) return effect;
@@ -213,29 +286,34 @@ std::optional<OpenFiles::Obstacle> OpenFiles::obstacle(const FileOpen& request, 
       return concurrency::Effect{effect.kept & moved.kept, effect.waits || moved.waits};
     };
     if (disturb(mine, request.file, doer, rule, after)) return Obstacle{{}, file, true};
+    // Handles without clients that were in the way may have been to delete it.
+    if (auto deleted = deletion(request.file)) return deleted;
     // Who opens the content as it is waits for breaks under way, even where it takes nothing away.
     const bool looks = request.reach == concurrency::OpenReach::kContent && !request.replaces;
     if (looks && file->grants.breaking_beside(doer)) return Obstacle{{}, file, true};
   }
-  File* busy = in_the_way(request);
-  if (busy != nullptr) return Obstacle{{}, busy};
+  if (auto busy = in_the_way(request)) return busy;
   if (!handle_counts_.add(request.file.share)) return Obstacle{Refusal::kTooManyHandles};
   if (!lease || leases_.add(*lease, request.file)) return std::nullopt;
   handle_counts_.remove(request.file.share);
   return Obstacle{Refusal::kLeaseElsewhere};
 }
 
-OpenFiles::File* OpenFiles::in_the_way(const FileOpen& request) {
+std::optional<OpenFiles::Obstacle> OpenFiles::in_the_way(const FileOpen& request) {
+  const auto conflicts = [&](FileOperation operation) {
+    return !compatible(operation, request.mode);
+  };
   if (File* file = find_file(request.file)) {
-    for (const FileOperation operation : file->in_flight) {
-      if (!compatible(operation, request.mode)) return file;
-    }
+    if (std::any_of(file->in_flight.begin(), file->in_flight.end(), conflicts))
+      return Obstacle{{}, file, false, operations_that(conflicts), request.file};
   }
   for (const uint64_t ancestor : request.ancestors) {
-    File* directory = find_file({request.file.share, ancestor});
-    if (directory != nullptr && directory->moving) return directory;
+    const FileKey key{request.file.share, ancestor};
+    File* directory = find_file(key);
+    if (directory != nullptr && directory->moving)
+      return Obstacle{{}, directory, false, only(FileOperation::kRenameFile), key};
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 HandleId OpenFiles::add(FileOpen request) {
@@ -257,6 +335,7 @@ HandleId OpenFiles::add(FileOpen request) {
 Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
   const ShardSet set =
       shards_of(request.file.share, request.ancestors) | ShardSet{1} << shard_of(request.file);
+  Claim claim;
   while (true) {
     Wait wait;
     wait.ticket = request.ticket;
@@ -268,8 +347,10 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
       if (!met) co_return add(std::move(request));
       if (met->refusal) co_return *met->refusal;
       met->wait_for->waiting.push_back(&wait);
+      if (met->in_flight != 0) begin_claim(*met->wait_for, met->key, met->in_flight, claim);
       cached = met->cached;
     }
+    if (cached) claim = {};
     if (cached && request.may_wait && !request.may_wait())
       cancel_open(request.file, request.ticket);
     if (!co_await wait.turn) co_return Refusal::kCancelled;
@@ -316,45 +397,6 @@ bool OpenFiles::is_open(HandleId handle) const {
   return mine.handles.contains(handle);
 }
 
-kyanite::Result<OpenFiles::Closed, Refusal> OpenFiles::close(HandleId handle) {
-  Shard& mine = shard(handle);
-  Closed closed;
-  Aftermath after(*this);
-  MutexLock lock(mine.mutex);
-  const auto found = mine.handles.find(handle);
-  if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
-  if (found->second.delete_on_close) {
-    mark(mine, found->second.file);
-    after.end_watches(found->second.file);
-  }
-  Handle removed = remove(mine, found, after);
-  if (mine.files.at(removed.file).handles.empty() && mine.delete_pending.contains(removed.file))
-    closed.removal = note(mine, removed.file, FileOperation::kDeleteFile);
-  forget_if_idle(mine, removed.file);
-  closed.handle = removed;
-  after.uncount(std::move(removed));
-  return closed;
-}
-
-Task<void> OpenFiles::begin_closing(HandleId handle) {
-  Shard& mine = shard(handle);
-  while (true) {
-    Wait wait;
-    {
-      MutexLock lock(mine.mutex);
-      const auto found = mine.handles.find(handle);
-      if (found == mine.handles.end()) co_return;
-      const FileKey key = found->second.file;
-      if (!found->second.delete_on_close && !mine.delete_pending.contains(key)) co_return;
-      File& file = mine.files.at(key);
-      if (!std::exchange(found->second.closing, true)) ++file.closing;
-      if (file.in_flight.empty()) co_return;
-      file.waiting.push_back(&wait);
-    }
-    co_await wait.turn;
-  }
-}
-
 void OpenFiles::note_lost(FileKey key) {
   Shard& mine = shard(key);
   MutexLock lock(mine.mutex);
@@ -374,38 +416,6 @@ kyanite::Result<bool, Refusal> OpenFiles::take_lost(HandleId handle) {
   return std::exchange(found->second.lost, false);
 }
 
-Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId handle, bool pending) {
-  Shard& mine = shard(handle);
-  while (true) {
-    Wait wait;
-    {
-      Aftermath after(*this);
-      MutexLock lock(mine.mutex);
-      const auto found = mine.handles.find(handle);
-      if (found == mine.handles.end()) co_return Refusal::kNoSuchHandle;
-      if (!concurrency::kDeleteAccess.within(found->second.mode.access))
-        co_return Refusal::kAccessDenied;
-      const FileKey key = found->second.file;
-      File& file = mine.files.at(key);
-      if (!pending) {
-        unmark(mine, key);
-        co_return kyanite::Result<void, Refusal>();
-      }
-      const bool cached =
-          disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kMove), after);
-      if (!cached && file.in_flight.empty()) {
-        mark(mine, key);
-        break;
-      }
-      file.waiting.push_back(&wait);
-    }
-    co_await wait.turn;
-  }
-  const auto marked = find(handle);
-  if (marked) watchers_.end(marked->file, Watchers::Ending::kDeletePending);
-  co_return kyanite::Result<void, Refusal>();
-}
-
 // --- Bookkeeping ---
 
 Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator handle,
@@ -413,11 +423,14 @@ Handle OpenFiles::remove(Shard& shard, std::map<HandleId, Handle>::iterator hand
   const HandleId id = handle->first;
   File& file = shard.files.at(handle->second.file);
   std::erase(file.handles, id);
-  if (handle->second.closing) --file.closing;
+  file.closing -= handle->second.closing;
   if (handle->second.undecided) --file.undecided;
   const store::SpaceId share = handle->second.file.share;
   handle_counts_.remove(share);
-  lock_counts_.remove(share, file.locks.remove_all(id));
+  if (handle->second.watch) after.close_watch(*handle->second.watch);
+  const size_t given_back = file.locks.remove_all(id);
+  if (given_back != 0) note_lock_move(file);
+  lock_counts_.remove(share, given_back);
   std::erase_if(file.lock_waits, [&](LockWait* wait) {
     if (wait->handle == id) after.wake(wait, Refusal::kRangeNotLocked);
     return wait->handle == id;
@@ -472,7 +485,9 @@ void OpenFiles::unmark(Shard& shard, FileKey key) {
 
 void OpenFiles::forget_if_idle(Shard& shard, FileKey key) {
   const auto found = shard.files.find(key);
-  if (found != shard.files.end() && found->second.idle()) shard.files.erase(found);
+  if (found == shard.files.end() || !found->second.idle()) return;
+  shard.lock_moves = std::max(shard.lock_moves, found->second.lock_moves);
+  shard.files.erase(found);
 }
 
 }  // namespace kyanite::tree

@@ -15,7 +15,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -33,70 +32,18 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
-#include "concurrency/caching.h"
-#include "concurrency/share_mode.h"
 #include "store/key.h"
 #include "tree/error.h"
-#include "tree/file_key.h"
-#include "tree/grants.h"
+#include "tree/handle.h"
 #include "tree/held_locks.h"
 #include "tree/lease_index.h"
+#include "tree/limits.h"
 #include "tree/records.h"
 #include "tree/share_counts.h"
 #include "tree/snapshot_opens.h"
 #include "tree/watchers.h"
 
 namespace kyanite::tree {
-
-// Azure's limit for one file or directory.
-inline constexpr size_t kMaxHandlesPerFile = 2000;
-// Locks of one file that are held, and those that wait for others.
-inline constexpr size_t kMaxLocksPerFile = 8192;
-inline constexpr size_t kMaxWaitingLocks = 1000;
-// Of all files together, of which one share has a half at most (share_counts.h).
-inline constexpr size_t kMaxHandles = 256 * 1024;
-inline constexpr size_t kMaxLocks = 1024 * 1024;
-// Handles below a directory whose clients are asked to give them up when it is moved.
-inline constexpr size_t kMaxReleasedHandles = 16384;
-// Handles that wait for their clients to come back, of all files together, too.
-inline constexpr size_t kMaxParkedHandles = 32 * 1024;
-// How long a REST operation waits at most for clients to give back what they cache.
-inline constexpr int64_t kCacheFlushSeconds = 30;
-
-// An open as an SMB client asks for it and as List Handles shows it.
-struct FileOpen {
-  FileKey file;
-  concurrency::Open mode;
-  std::vector<uint64_t> ancestors;  // Ids from the root to the parent; empty for the root itself.
-  std::string path;                 // From the root, with the case of the stored names.
-  uint64_t session = 0;
-  std::string client;  // address and port
-  Time opened;
-  bool delete_on_close = false;  // The file is marked for deletion when this handle closes.
-  // Whoever opens looks at the file once more and may withdraw, or says decide(): until then others
-  // are not refused because of it but wait.
-  bool undecided = false;
-  // What others must let it do at the moment of opening, besides its access: it empties the file.
-  concurrency::AccessSet besides;
-  // What it means to those who cache the file, and what it wants to cache itself.
-  concurrency::OpenReach reach = concurrency::OpenReach::kContent;
-  bool replaces = false;  // The content.
-  CachingWanted caching = {};
-  // By which cancel_open() knows it; 0: nobody will ask.
-  uint64_t ticket = 0;
-  // Called before it waits for other clients, with nothing locked. False: it must not.
-  std::function<bool()> may_wait = {};
-};
-
-struct Handle : FileOpen {
-  HandleId id = 0;
-  Time reconnected;      // When its client came back to it; unset: it never was away.
-  uint64_t moves = 0;    // How often it was renamed since.
-  bool closing = false;  // See begin_closing().
-  bool lost = false;     // See note_lost().
-
-  EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
-};
 
 // The clock of the system.
 const Clock& system_clock();
@@ -144,6 +91,35 @@ class OpenFiles {
     concurrency::FileOperation operation_ = concurrency::FileOperation::kListFiles;
   };
 
+  // Of somebody over SMB who has to wait for operations in flight on a file: those that come, and
+  // would be in the way again, wait in turn. Held for as long as commits take, never while a client
+  // is waited for. Must not outlive the table.
+  class [[nodiscard]] Claim {
+   public:
+    Claim() = default;
+    Claim(Claim&& other) noexcept
+        : table_(std::exchange(other.table_, nullptr)),
+          file_(other.file_),
+          operations_(other.operations_) {}
+    Claim& operator=(Claim&& other) noexcept;
+    ~Claim() { give_up(); }
+
+   private:
+    friend class OpenFiles;
+    void give_up();
+
+    OpenFiles* table_ = nullptr;
+    FileKey file_;
+    uint32_t operations_ = 0;
+  };
+
+  // For which file an operation of REST has waited, through all its attempts: what clients write to
+  // it from then on comes after the operation. Meanwhile the name may have become another file's.
+  struct Awaited {
+    std::optional<FileKey> file;
+    uint64_t locks = 0;  // How locks of its ranges stood then: see locks_at().
+  };
+
   // What was written through handles and is not stored yet. Whoever is admitted finds it stored.
   Drafts& drafts() { return *drafts_; }
   // Nothing is open and nothing is left to be stored.
@@ -156,25 +132,30 @@ class OpenFiles {
   // --- REST ---
 
   // Whether a REST operation may touch the file now. kDeletePending, kSharingViolation,
-  // kLockConflict, or kCached: what clients have written is not stored yet, or they were asked to
-  // give back what they cache. Then the operation lets go of what others may need, awaits
-  // given_back() and asks again, from the beginning, but not as the first time: what is written
-  // from now on comes after it. Operations that change the file keep the admission over their
-  // commit.
-  Result<Admission> admit(FileKey file, concurrency::FileOperation operation, bool first = true);
+  // kLockConflict, or kCached: what clients have written is not stored yet, they were asked to give
+  // back what they cache, or somebody has waited for longer. Then the operation lets go of what
+  // others may need, awaits given_back() and asks again, from the beginning, with the same
+  // `awaited`: what is written from now on comes after it, unless it is written under locks that
+  // were taken or given back meanwhile, which must be seen as a whole. Operations that change the
+  // file keep the admission over their commit.
+  Result<Admission> admit(FileKey file, concurrency::FileOperation operation, Awaited& awaited);
+  Result<Admission> admit(FileKey file, concurrency::FileOperation operation) {
+    Awaited nothing;
+    return admit(file, operation, nothing);
+  }
 
-  // The same for readers, who need no admission: they read a snapshot.
-  Result<void> admit_reader(FileKey file, concurrency::FileOperation operation, bool first = true);
-  // Whether locks of ranges let somebody without a handle read this one: kLockConflict.
-  Result<void> check_reading(FileKey file, ByteRange range) const;
+  // The same for readers, who need no admission: they read a snapshot. Locks of ranges must let
+  // somebody without a handle read `range`.
+  Result<void> admit_reader(FileKey file, concurrency::FileOperation operation, ByteRange range,
+                            Awaited& awaited);
 
   // The same for moving a directory: besides, nothing below it may be open, and nothing below can
   // be opened while the admission stands.
   Result<Admission> admit_directory_rename(FileKey directory);
 
-  // Until it is worth asking again, or kCacheFlushDelay: clients have taken longer than the
-  // deadline or kCacheFlushSeconds.
-  Task<Result<void>> given_back(FileKey file, Deadline deadline);
+  // Until it is worth asking again, or kCacheFlushDelay: it has taken longer than the deadline or
+  // kCacheFlushSeconds. `by`: for admit_rename_by(), as long as the deadline lets it.
+  Task<Result<void>> given_back(FileKey file, Deadline deadline, HandleId by = 0);
 
   // Files of the share that wait for deletion, to be left out of listings. Usually empty, which
   // costs nothing to see.
@@ -224,10 +205,11 @@ class OpenFiles {
 
   // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
   // for a directory below which something is open; kSharingViolation when another handle does not
-  // let it be moved.
-  Task<Result<Admission>> admit_rename_by(HandleId handle, bool directory);
+  // let it be moved; kCached as for admit(). `claim` is kept until it is admitted.
+  Result<Admission> admit_rename_by(HandleId handle, bool directory, Claim& claim);
   // Clients that keep handles below the directory whose programs have closed them give them up.
-  Task<void> release_below(FileKey directory);
+  // kCacheFlushDelay when they take longer than the deadline.
+  Task<Result<void>> release_below(FileKey directory, Deadline deadline);
   // Something is put into a directory over SMB, which counts as opening it for that.
   Task<Result<Admission>> admit_entering(FileKey directory);
 
@@ -239,10 +221,15 @@ class OpenFiles {
     std::optional<Admission> removal;
   };
   kyanite::Result<Closed, Refusal> close(HandleId handle);
+  // The same for an open that its client never learns of: it deletes nothing on its own account.
+  kyanite::Result<Closed, Refusal> withdraw(HandleId handle);
   // Before a handle is closed that deletes on close, or whose file is marked: operations in flight
   // on the file are over then, and those of REST that come wait until it is closed. So all of them
   // are before the mark or find it.
   Task<void> begin_closing(HandleId handle);
+
+  // The handle deletes nothing when it closes: its directory is not empty.
+  void spare(HandleId handle);
 
   // Something that was written to the file cannot be stored any more. Each handle that can write to
   // it is told once: by take_lost(), or when it is closed.
@@ -251,9 +238,12 @@ class OpenFiles {
   kyanite::Result<bool, Refusal> take_lost(HandleId handle);
 
   // Marks the file for deletion at its last close, or withdraws the mark, once REST operations in
-  // flight on it are over. Needs delete access. For a directory the caller marks first, then looks
-  // whether it is empty, and withdraws when it is not: nothing is created in a marked directory.
+  // flight on it are over. Needs delete access.
   Task<kyanite::Result<void, Refusal>> set_delete_pending(HandleId handle, bool pending);
+  // The same in two steps for a directory, which the caller finds empty between them, or not:
+  // whoever would put something into it meanwhile waits. The second is always done.
+  Task<kyanite::Result<void, Refusal>> begin_marking(HandleId handle);
+  kyanite::Result<void, Refusal> end_marking(HandleId handle, bool empty);
 
   // --- Caching ---
 
@@ -327,6 +317,9 @@ class OpenFiles {
 
   // Who wants to know what changes.
   Watchers& watchers() { return watchers_; }
+  // Has the handle watch its directory. Nothing when there are too many who do.
+  kyanite::Result<std::optional<Watchers::WatchId>, Refusal> watch(HandleId handle, bool recursive,
+                                                                   ChangedParts parts);
   SnapshotOpens& snapshots() { return snapshots_; }
 
  private:
@@ -345,6 +338,9 @@ class OpenFiles {
     Pending<kyanite::Result<void, Refusal>> turn{};
   };
 
+  // A set of them, one bit each.
+  using Operations = uint32_t;
+
   // What is known about one file or directory; forgotten when nothing is.
   struct File {
     std::vector<HandleId> handles;
@@ -354,12 +350,15 @@ class OpenFiles {
     Grants grants;                     // What its handles cache.
     std::vector<concurrency::FileOperation> in_flight;
     bool moving = false;   // A directory rename is among those in flight.
-    size_t closing = 0;    // handles about to mark it for deletion
+    size_t closing = 0;    // handles about to mark it for deletion, each as often as it is
     size_t undecided = 0;  // handles that may still be withdrawn
+    std::vector<Operations> claims;
+    uint64_t lock_moves = 0;  // When a lock was taken or given back last; 0: none was.
     std::vector<Wait*> waiting;
 
     bool idle() const {
-      return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty();
+      return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty() &&
+             claims.empty();
     }
   };
   struct Parked {
@@ -377,8 +376,10 @@ class OpenFiles {
     std::unordered_set<FileKey, FileKeyHash> delete_pending GUARDED_BY(mutex);
     std::map<HandleId, Handle> handles GUARDED_BY(mutex);           // Of its files.
     std::unordered_map<HandleId, Parked> parked GUARDED_BY(mutex);  // of those
-    // Files with breaks under way.
+    // Files with breaks under way, and those for which somebody waits no longer than some time.
     std::unordered_set<FileKey, FileKeyHash> breaking GUARDED_BY(mutex);
+    std::unordered_set<FileKey, FileKeyHash> timed GUARDED_BY(mutex);
+    uint64_t lock_moves GUARDED_BY(mutex) = 0;  // The last, of files that are forgotten.
   };
   class Aftermath;
   // A set of shards, one bit each.
@@ -405,10 +406,14 @@ class OpenFiles {
   struct Obstacle {
     std::optional<Refusal> refusal{};
     File* wait_for = nullptr;
-    bool cached = false;  // For clients, that is.
+    bool cached = false;       // For clients, that is.
+    Operations in_flight = 0;  // Those that are in the way, of this file.
+    FileKey key = {};
   };
   std::optional<Obstacle> obstacle(const FileOpen& request,
                                    Aftermath& after) NO_THREAD_SAFETY_ANALYSIS;
+  // That it is marked for deletion, or being removed.
+  std::optional<Obstacle> deletion(const FileKey& key) NO_THREAD_SAFETY_ANALYSIS;
   // Has what others cache given up, as the rule says. Whether there is something to wait for.
   bool disturb(Shard& shard, FileKey key, const Grants::Doer& doer, const Grants::Rule& rule,
                Aftermath& after) REQUIRES(shard.mutex);
@@ -426,8 +431,26 @@ class OpenFiles {
       REQUIRES(shard.mutex);
   Admission note(Shard& shard, FileKey key, concurrency::FileOperation operation)
       REQUIRES(shard.mutex);
-  // The file or directory whose operations in flight the open has to wait for; null: none.
-  File* in_the_way(const FileOpen& request) NO_THREAD_SAFETY_ANALYSIS;
+  // The file or directory whose operations in flight the open has to wait for.
+  std::optional<Obstacle> in_the_way(const FileOpen& request) NO_THREAD_SAFETY_ANALYSIS;
+  // Unless there is one already.
+  void begin_claim(File& file, FileKey key, Operations operations, Claim& claim);
+  static bool is_claimed(const Shard& shard, FileKey key, concurrency::FileOperation operation)
+      REQUIRES(shard.mutex);
+  // What was written is stored first, unless it was once.
+  static std::optional<Refusal> wait_for_drafts(const Shard& shard, FileKey key,
+                                                const Awaited& awaited) REQUIRES(shard.mutex);
+  // Differs when a lock of one of its ranges moved, that is was taken or given back.
+  static uint64_t locks_at(const Shard& shard, FileKey key) REQUIRES(shard.mutex);
+  void note_lock_move(File& file) { file.lock_moves = ++lock_moves_; }
+  // Who waits for the file until some time.
+  void add_timed(Shard& shard, FileKey key, Wait& wait) REQUIRES(shard.mutex);
+  void end_timed(Shard& shard, FileKey key, Moment now, Aftermath& after) REQUIRES(shard.mutex);
+  // Both of begin_closing() and begin_marking(), if `may` says nothing.
+  using MayClose = std::function<std::optional<Refusal>(const Handle& handle, bool marked)>;
+  Task<kyanite::Result<void, Refusal>> keep_off(HandleId handle, const MayClose& may);
+  Closed close_in(Shard& shard, std::map<HandleId, Handle>::iterator handle, Aftermath& after)
+      REQUIRES(shard.mutex);
   HandleId add(FileOpen request) NO_THREAD_SAFETY_ANALYSIS;
   void grant(Shard& shard, const FileOpen& request, HandleId handle) REQUIRES(shard.mutex);
   static void wake_all(File& file, Aftermath& after);
@@ -436,9 +459,8 @@ class OpenFiles {
   void count_below(const Handle& handle, bool opened) NO_THREAD_SAFETY_ANALYSIS;
   kyanite::Result<void, Refusal> add_locks(File& file, store::SpaceId share, HandleId holder,
                                            std::span<const RangeLock> locks);
-  // The file that a handle may lock ranges of, and its share.
-  kyanite::Result<std::pair<File*, store::SpaceId>, Refusal> lockable(Shard& shard, HandleId handle,
-                                                                      Aftermath& after)
+  // The file that a handle may lock ranges of.
+  kyanite::Result<FileKey, Refusal> lockable(Shard& shard, HandleId handle, Aftermath& after)
       REQUIRES(shard.mutex);
   // Forgets the handle and its locks, but for counting it below its ancestors, which the caller
   // does once it has let go of the shard (uncount).
@@ -468,8 +490,10 @@ class OpenFiles {
   std::atomic<size_t> open_{0};      // handles and drafts, in all shards
   std::atomic<size_t> marked_{0};    // for deletion, in all shards
   std::atomic<size_t> breaking_{0};  // files with breaks under way
+  std::atomic<size_t> timed_{0};     // files, likewise
   std::atomic<size_t> parked_{0};    // handles
   std::atomic<uint64_t> deletions_{1};
+  std::atomic<uint64_t> lock_moves_{0};
   std::atomic<HandleId> next_handle_;
 };
 

@@ -99,6 +99,14 @@ TEST(OpenFiles, HandlesOfOneFileAreLimited) {
   EXPECT_EQ(refused.error(), Refusal::kTooManyHandles);
 }
 
+TEST(OpenFiles, TheRootOfAShareIsOpenedByMore) {
+  OpenFiles table;
+  FileOpen root = file_open(kReadAccess, kFullAccess);
+  root.file = kRootKey;
+  root.ancestors = {};
+  for (size_t i = 0; i <= kMaxHandlesPerFile; ++i) must_open(table, root);
+}
+
 // --- Deletion ---
 
 TEST(OpenFiles, DeletePendingUntilTheLastClose) {
@@ -182,6 +190,7 @@ std::optional<OpenFiles::Admission> begin(OpenFiles& table, FileOperation operat
 TEST(OpenFiles, ConflictingOpenWaitsForTheOperationInFlight) {
   OpenFiles table;
   auto writing = begin(table, FileOperation::kPutRange);
+  auto short_one = begin(table, FileOperation::kPutRange);
   // It shares writing, so it does not conflict and is granted at once.
   must_open(table, file_open(kReadAccess, kFullAccess));
   bool granted = false;
@@ -192,7 +201,7 @@ TEST(OpenFiles, ConflictingOpenWaitsForTheOperationInFlight) {
   detach(exclusive());
   EXPECT_FALSE(granted);
   // One that is over already does not let it in while another is not.
-  begin(table, FileOperation::kPutRange).reset();
+  short_one.reset();
   EXPECT_FALSE(granted);
   writing.reset();
   EXPECT_TRUE(granted);

@@ -9,35 +9,39 @@ namespace kyanite::tree {
 
 using concurrency::FileOperation;
 
-Task<Result<OpenFiles::Admission>> OpenFiles::admit_rename_by(HandleId handle, bool directory) {
+Result<OpenFiles::Admission> OpenFiles::admit_rename_by(HandleId handle, bool directory,
+                                                        Claim& claim) {
+  // Given up once nothing is locked: it has had its turn, or others need not wait as long as this.
+  Claim over;
+  Aftermath after(*this);
   Shard& mine = shard(handle);
-  while (true) {
-    Wait wait;
-    {
-      MutexLock lock(mine.mutex);
-      const auto own = mine.handles.find(handle);
-      if (own == mine.handles.end()) co_return Error(Refusal::kNoSuchHandle);
-      if (!concurrency::kDeleteAccess.within(own->second.mode.access))
-        co_return Error(Refusal::kAccessDenied);
-      const FileKey key = own->second.file;
-      File& file = mine.files.at(key);
-      if (directory && file.open_below > 0) co_return Error(Refusal::kAccessDenied);
-      for (const HandleId id : file.handles) {
-        if (id != handle && !compatible(FileOperation::kRenameFile, mine.handles.at(id).mode))
-          co_return Error(Refusal::kSharingViolation);
-      }
-      if (file.in_flight.empty()) {
-        Admission admission = note(mine, key, FileOperation::kRenameFile);
-        file.moving = directory;
-        co_return admission;
-      }
-      file.waiting.push_back(&wait);
-    }
-    co_await wait.turn;
+  MutexLock lock(mine.mutex);
+  const auto own = mine.handles.find(handle);
+  if (own == mine.handles.end()) return Error(Refusal::kNoSuchHandle);
+  if (!concurrency::kDeleteAccess.within(own->second.mode.access))
+    return Error(Refusal::kAccessDenied);
+  const FileKey key = own->second.file;
+  File& file = mine.files.at(key);
+  if (disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kMove), after)) {
+    over = std::move(claim);
+    return Error(Refusal::kCached);
   }
+  if (directory && file.open_below > 0) return Error(Refusal::kAccessDenied);
+  for (const HandleId id : file.handles) {
+    if (id != handle && !compatible(FileOperation::kRenameFile, mine.handles.at(id).mode))
+      return Error(Refusal::kSharingViolation);
+  }
+  if (!file.in_flight.empty()) {
+    begin_claim(file, key, kAllOperations, claim);
+    return Error(Refusal::kCached);
+  }
+  over = std::move(claim);
+  Admission admission = note(mine, key, FileOperation::kRenameFile);
+  file.moving = directory;
+  return admission;
 }
 
-Task<void> OpenFiles::release_below(FileKey directory) {
+Task<Result<void>> OpenFiles::release_below(FileKey directory, Deadline deadline) {
   std::unordered_set<FileKey, FileKeyHash> files;
   for (const Handle& handle : list(directory, true, 0, kMaxReleasedHandles)) {
     if (handle.file != directory) files.insert(handle.file);
@@ -49,7 +53,7 @@ Task<void> OpenFiles::release_below(FileKey directory) {
     const auto found = mine.files.find(key);
     if (found == mine.files.end()) return false;
     if (!disturb(mine, key, {}, rule_of(concurrency::HandleUse::kMove), after)) return false;
-    if (wait != nullptr) found->second.waiting.push_back(wait);
+    if (wait != nullptr) add_timed(mine, key, *wait);
     return true;
   };
   // All are asked before any is waited for.
@@ -57,10 +61,12 @@ Task<void> OpenFiles::release_below(FileKey directory) {
   for (const FileKey& key : files) {
     while (true) {
       Wait wait;
+      wait.deadline = deadline;
       if (!asked(key, &wait)) break;
-      co_await wait.turn;
+      if (!co_await wait.turn) co_return Error(Refusal::kCacheFlushDelay);
     }
   }
+  co_return Result<void>();
 }
 
 Task<Result<OpenFiles::Admission>> OpenFiles::admit_entering(FileKey directory) {

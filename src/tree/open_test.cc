@@ -174,7 +174,8 @@ TEST_F(Opens, DeletionsFollowRenamesInFlight) {
     if (!on_close) {
       ASSERT_EQ(files_.mark(file), "ok");
     }
-    auto moving = RunLoop::run(files_.open_files.admit_rename_by(file.handle, false));
+    OpenFiles::Claim claim;
+    auto moving = files_.open_files.admit_rename_by(file.handle, false, claim);
     ASSERT_TRUE(moving.ok());
     std::optional<std::string> closed;
     const auto close = [](HandleTree& files, store::Store& store, Opened& opened,
@@ -200,6 +201,22 @@ TEST_F(Opens, DeletionsFollowRenamesInFlight) {
     EXPECT_EQ(files_.names(""), "") << on_close;
     EXPECT_TRUE(files_.is_idle());
   }
+}
+
+// Whoever renames without a handle learns the same as who creates.
+TEST_F(Opens, WhatWaitsToBeDeletedIsSaidOfTheDestinationOfARename) {
+  ASSERT_EQ(files_.says("file", {}), "created");
+  Opened other = files_.open("other");
+  ASSERT_EQ(files_.mark(other), "ok");
+  Creation replacing;
+  replacing.replaces = true;
+  for (const Creation& destination : {Creation(), replacing}) {
+    EXPECT_EQ(RunLoop::run(files_.move("file", "other", Kind::kFile, destination)),
+              refusal(Refusal::kDeletePending));
+  }
+  EXPECT_EQ(RunLoop::run(files_.create("other")), refusal(Refusal::kDeletePending));
+  EXPECT_EQ(files_.close(other), "ok");
+  EXPECT_EQ(RunLoop::run(files_.move("file", "other", Kind::kFile)), "ok");
 }
 
 TEST_F(Opens, RenamesAreRefusedAsWindowsDoes) {

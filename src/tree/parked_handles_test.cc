@@ -141,6 +141,22 @@ TEST_F(ParkedHandles, OnlyWhoCachesAHandleMayLeaveIt) {
   EXPECT_TRUE(table.park(kept, 60, nullptr));
 }
 
+TEST_F(ParkedHandles, MarkWhatOthersHaveOpenForWhoeverTheyGiveWayTo) {
+  FileOpen request = wanting("RWH", a, '1');
+  request.mode.access = kFullAccess;
+  request.delete_on_close = true;
+  const HandleId handle = must_open(table, request);
+  FileOpen look = file_open(kNoAccess, kFullAccess);
+  look.reach = concurrency::OpenReach::kAttributes;
+  const HandleId looking = must_open(table, look);
+  ASSERT_TRUE(table.park(handle, 60, nullptr));
+  const auto refused = RunLoop::run(table.open(file_open(kReadAccess, kFullAccess)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error(), Refusal::kDeletePending);
+  EXPECT_FALSE(table.find(handle));
+  EXPECT_TRUE(table.close(looking)->removal);
+}
+
 TEST_F(ParkedHandles, RemoveWhatTheyWereToDelete) {
   Removed removed;
   table.set_remover(&removed);

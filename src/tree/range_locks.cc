@@ -16,8 +16,8 @@ bool is_written(const std::vector<FileOperation>& in_flight) {
 
 }  // namespace
 
-kyanite::Result<std::pair<OpenFiles::File*, store::SpaceId>, Refusal> OpenFiles::lockable(
-    Shard& shard, HandleId handle, Aftermath& after) {
+kyanite::Result<FileKey, Refusal> OpenFiles::lockable(Shard& shard, HandleId handle,
+                                                      Aftermath& after) {
   const auto found = shard.handles.find(handle);
   if (found == shard.handles.end()) return Refusal::kNoSuchHandle;
   constexpr auto kEither = concurrency::kReadAccess | concurrency::kWriteAccess;
@@ -25,12 +25,13 @@ kyanite::Result<std::pair<OpenFiles::File*, store::SpaceId>, Refusal> OpenFiles:
   // Who reads from memory does not see locks.
   const auto rule = rule_of(concurrency::HandleUse::kWrite);
   disturb(shard, found->second.file, {handle}, rule, after);
-  return std::pair(&shard.files.at(found->second.file), found->second.file.share);
+  return found->second.file;
 }
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
                                                      std::vector<RangeLock> locks) {
   Shard& mine = shard(handle);
+  Claim claim;
   while (true) {
     Wait wait;
     {
@@ -38,9 +39,10 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
       MutexLock lock(mine.mutex);
       const auto found = lockable(mine, handle, after);
       if (!found) co_return found.error();
-      const auto& [file, share] = *found;
-      if (!is_written(file->in_flight)) co_return add_locks(*file, share, handle, locks);
-      file->waiting.push_back(&wait);
+      File& file = mine.files.at(*found);
+      if (!is_written(file.in_flight)) co_return add_locks(file, found->share, handle, locks);
+      file.waiting.push_back(&wait);
+      begin_claim(file, *found, only(FileOperation::kPutRange), claim);
     }
     co_await wait.turn;
   }
@@ -50,6 +52,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
                                                                uint64_t ticket,
                                                                std::function<void()> waits) {
   Shard& mine = shard(handle);
+  Claim claim;
   while (true) {
     Wait wait;
     LockWait waiting{handle, lock, ticket};
@@ -59,18 +62,20 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
       MutexLock locked(mine.mutex);
       const auto found = lockable(mine, handle, after);
       if (!found) co_return found.error();
-      const auto& [file, share] = *found;
-      if (is_written(file->in_flight)) {
-        file->waiting.push_back(&wait);
+      File& file = mine.files.at(*found);
+      if (is_written(file.in_flight)) {
+        file.waiting.push_back(&wait);
+        begin_claim(file, *found, only(FileOperation::kPutRange), claim);
       } else {
-        const auto taken = add_locks(*file, share, handle, {&lock, 1});
+        const auto taken = add_locks(file, found->share, handle, {&lock, 1});
         if (taken || taken.error() != Refusal::kLockConflict) co_return taken;
-        if (file->lock_waits.size() >= kMaxWaitingLocks) co_return Refusal::kTooManyWaiting;
-        file->lock_waits.push_back(&waiting);
+        if (file.lock_waits.size() >= kMaxWaitingLocks) co_return Refusal::kTooManyWaiting;
+        file.lock_waits.push_back(&waiting);
         queued = true;
       }
     }
     if (queued) {
+      claim = {};
       waits();
       co_return co_await waiting.turn;
     }
@@ -112,6 +117,7 @@ kyanite::Result<void, Refusal> OpenFiles::add_locks(File& file, store::SpaceId s
     }
     file.locks.add(holder, locks[i]);
   }
+  note_lock_move(file);
   return {};
 }
 
@@ -128,19 +134,12 @@ kyanite::Result<void, Refusal> OpenFiles::unlock(HandleId handle,
   });
   const store::SpaceId share = found->second.file.share;
   lock_counts_.remove(share, static_cast<size_t>(wrong - ranges.begin()));
-  // Once for all: each who waits looks at what is left.
-  if (wrong != ranges.begin()) retry_locks(file, share, after);
+  if (wrong != ranges.begin()) {
+    note_lock_move(file);
+    // Once for all: each who waits looks at what is left.
+    retry_locks(file, share, after);
+  }
   if (wrong != ranges.end()) return Refusal::kRangeNotLocked;
-  return {};
-}
-
-Result<void> OpenFiles::check_reading(FileKey key, ByteRange range) const {
-  if (idle() || range.length == 0) return {};
-  const Shard& mine = shard(key);
-  MutexLock lock(mine.mutex);
-  const auto found = mine.files.find(key);
-  if (found == mine.files.end()) return {};
-  if (found->second.locks.forbid(0, range, false)) return Error(Refusal::kLockConflict);
   return {};
 }
 

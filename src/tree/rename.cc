@@ -50,7 +50,7 @@ Task<Result<Ends>> find_ends(store::Attempt& attempt, const Tree& tree, const Re
   co_return std::move(ends);
 }
 
-Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
+Result<void> check_ends(const Tree& tree, const Rename& order, const Ends& ends, Time now) {
   if (!ends.source || ends.source->entry->directory != (order.kind == Kind::kDirectory))
     return Error(Reason::kNotFound);
   const Entry& source = *ends.source->entry;
@@ -62,6 +62,9 @@ Result<void> check_ends(const Rename& order, const Ends& ends, Time now) {
     if (directory.entry->id == source.id) return Error(Reason::kIntoItself);
   }
   if (!ends.destination || ends.same_place()) return {};
+  const FileKey there = tree.key(ends.destination->entry->id);
+  if (order.by == 0 && tree.open_files->is_delete_pending(there))
+    return Error(Refusal::kDeletePending);
   if (!order.destination.replaces) return Error(Reason::kExists);
   const Entry& replaced = *ends.destination->entry;
   if (order.by != 0 && (replaced.directory || (replaced.smb.attributes & kReadOnlyAttribute) != 0 ||
@@ -80,19 +83,20 @@ struct Admissions {
 struct NotAdmitted {
   FileKey file;
   Error why;
+  HandleId by = 0;
 };
 using Admitted = kyanite::Result<Admissions, NotAdmitted>;
 
 Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends& ends,
-                               const Awaited& awaited) {
+                               Awaited& awaited, OpenFiles::Claim& claim) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
-  auto moved = co_await table.admit_rename_by(order.by, ends.source->entry->directory);
-  if (!moved) co_return NotAdmitted{tree.key(order.id), moved.error()};
+  auto moved = table.admit_rename_by(order.by, ends.source->entry->directory, claim);
+  if (!moved) co_return NotAdmitted{tree.key(order.id), moved.error(), order.by};
   admissions.source = std::move(*moved);
   if (ends.destination && !ends.same_place()) {
     const auto key = tree.key(ends.destination->entry->id);
-    auto gone = table.admit(key, FileOperation::kDeleteFile, awaited != key);
+    auto gone = table.admit(key, FileOperation::kDeleteFile, awaited);
     // Whatever is open is not replaced, and what waits to be deleted is open.
     if (!gone && (gone.error() == Error(Refusal::kSharingViolation) ||
                   gone.error() == Error(Refusal::kDeletePending)))
@@ -108,20 +112,19 @@ Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends
   co_return std::move(admissions);
 }
 
-Admitted admit(const Tree& tree, const Ends& ends, const Awaited& awaited) {
+Admitted admit(const Tree& tree, const Ends& ends, Awaited& awaited) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
   const Entry& source = *ends.source->entry;
   const auto key = tree.key(source.id);
   auto moved = source.directory ? table.admit_directory_rename(key)
-                                : table.admit(key, FileOperation::kRenameFile, awaited != key);
+                                : table.admit(key, FileOperation::kRenameFile, awaited);
   if (!moved) return NotAdmitted{key, moved.error()};
   admissions.source = std::move(*moved);
   const bool replaces = ends.destination && !ends.same_place();
   const auto touched = tree.key(replaces ? ends.destination->entry->id : ends.to_way.parent());
-  auto entered =
-      table.admit(touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles,
-                  awaited != touched);
+  auto entered = table.admit(
+      touched, replaces ? FileOperation::kDeleteFile : FileOperation::kListFiles, awaited);
   if (!entered) return NotAdmitted{touched, entered.error()};
   admissions.destination = std::move(*entered);
   return admissions;
@@ -151,15 +154,17 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   CHECK(!tree.shown);
   std::optional<Ends> ends;
   Admissions admissions;  // Until the change is durable.
+  OpenFiles::Claim claim;
   Awaited awaited;
-  Awaited settled;        // What is written from then on comes after the rename.
-  bool released = false;  // What is open below may be so only because its client keeps it.
+  std::optional<FileKey> settled;  // What is written from then on comes after the rename.
+  bool released = false;           // What is open below may be so only because its client keeps it.
   auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
     admissions = {};
     auto found = co_await find_ends(attempt, tree, order);
     if (!found) co_return found.error();
     ends = std::move(*found);
-    if (auto passed = check_ends(order, *ends, occasion.now); !passed) co_return passed.error();
+    if (auto passed = check_ends(tree, order, *ends, occasion.now); !passed)
+      co_return passed.error();
     // It comes after what was written before it, also when there is a crash. Files wait for that
     // when REST is admitted.
     const FileKey source = tree.key(ends->source->entry->id);
@@ -172,7 +177,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     }
     std::optional<Admitted> admitted;
     if (order.by != 0) {
-      admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited));
+      admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited, claim));
     } else {
       admitted.emplace(admit(tree, *ends, awaited));
     }
@@ -181,11 +186,11 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
       if (order.by == 0 && order.kind == Kind::kDirectory &&
           refused.why == Error(Refusal::kSharingViolation) && !std::exchange(released, true)) {
         attempt.end();
-        co_await tree.open_files->release_below(source);
-        if (occasion.deadline.over()) co_return Error(Refusal::kCacheFlushDelay);
+        auto below = co_await tree.open_files->release_below(source, occasion.deadline);
+        if (!below) co_return below.error();
         co_return Error(store::Error::kConflict);
       }
-      co_return co_await not_admitted(attempt, tree, refused.file, refused.why, awaited);
+      co_return co_await not_admitted(attempt, tree, refused.file, refused.why, refused.by);
     }
     admissions = std::move(**admitted);
     Entry entry = *ends->source->entry;
