@@ -92,17 +92,6 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
 
 // --- Opens that nobody comes back for ---
 
-Remover::~Remover() {
-  MutexLock lock(mutex_);
-  over_.wait(lock, [this]() REQUIRES(mutex_) { return under_way_ == 0; });
-}
-
-void Remover::one_over() {
-  MutexLock lock(mutex_);
-  --under_way_;
-  over_.notify_all();
-}
-
 void Remover::ended(const std::shared_ptr<void>& front) {
   release(drive_, *std::static_pointer_cast<Open>(front));
 }
@@ -112,18 +101,13 @@ void Remover::remove(const tree::Handle& last, std::shared_ptr<void> front,
   auto open = std::static_pointer_cast<Open>(std::move(front));
   // Lives until the job has run.
   auto held = std::make_shared<tree::OpenFiles::Admission>(std::move(removal));
-  {
-    MutexLock lock(mutex_);
-    ++under_way_;
-  }
-  const bool taken = drive_.workers.submit([this, open, held, last] {
+  // If so many wait the file stays, as it does after a crash.
+  (void)threads_.submit([this, open, held, last] {
     store::Occasion occasion(drive_.store, drive_.locks, drive_.clock);
     occasion.cause.operation = "CLOSE";
     (void)RunLoop::run(tree::remove_closed(occasion, open->file, last)).ok();
     *held = {};
-    one_over();
   });
-  if (!taken) one_over();  // The file stays, as it does after a crash.
 }
 
 }  // namespace kyanite::drive

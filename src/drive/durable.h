@@ -6,12 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "base/mutex.h"
+#include "base/executor.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "drive/exchange.h"
 #include "smb/create.h"
 #include "tree/grants.h"
+#include "tree/limits.h"
 #include "tree/open_files.h"
 
 namespace kyanite::drive {
@@ -37,22 +38,20 @@ Task<Result<std::shared_ptr<Open>, smb::Status>> reconnect(Exchange& exchange,
                                                            const smb::CreateContexts& contexts);
 
 // What is left to do for opens whose clients did not come back: what they kept is given back, and
-// files whose last handle they were are removed.
+// files whose last handle they were are removed. That takes commits, and may be of very many at
+// once: threads of its own do it. Ends when what it removes is removed, which needs the drive.
 class Remover final : public tree::OpenFiles::Remover {
  public:
   explicit Remover(Drive& drive) : drive_(drive) {}
-  ~Remover() override;  // When what it removes is removed: that needs the drive.
   void ended(const std::shared_ptr<void>& front) override;
   void remove(const tree::Handle& last, std::shared_ptr<void> front,
               tree::OpenFiles::Admission removal) override;
 
  private:
-  void one_over();
+  static constexpr int kThreads = 2;
 
   Drive& drive_;
-  Mutex mutex_;
-  ConditionVariable over_;
-  size_t under_way_ GUARDED_BY(mutex_) = 0;
+  Workers threads_{kThreads, tree::kMaxParkedHandles};
 };
 
 }  // namespace kyanite::drive
