@@ -21,6 +21,7 @@ EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE
 
 SHARING_VIOLATION = 0xC0000043
 DELETE_PENDING = 0xC0000056
+DIRECTORY_NOT_EMPTY = 0xC0000101
 
 # By what an open lets others do: the REST operations that fail with 409 SharingViolation while it stands.
 FORBIDDEN = {
@@ -146,6 +147,35 @@ class SmbAndRest(unittest.TestCase):
         self.assertNotIn(file.file_name, [each["name"] for each in self.share.list_directories_and_files()])
         self.close(keeper)
         self.rest_refuses(404, "ResourceNotFound", file.get_file_properties)
+
+    def test_nothing_is_renamed_to_what_waits_to_be_deleted(self):
+        file, other = self.make(), self.make()
+        keeper = self.open(file)
+        self.close(self.open(file, DELETE, options=FILE_DELETE_ON_CLOSE))
+        for replaces in (False, True):
+            self.rest_refuses(409, "SMBDeletePending", lambda: other.rename_file(file.file_name, overwrite=replaces))
+        self.close(keeper)
+        other.rename_file(file.file_name)
+
+    def open_directory(self, name, access=FILE_READ_DATA, options=0):
+        return self.smb.openFile(self.tree, name, desiredAccess=access, shareMode=EVERYTHING,
+                                 creationOption=FILE_DIRECTORY_FILE | options, creationDisposition=FILE_OPEN)
+
+    def test_a_full_directory_stays_as_it_is_when_it_is_to_be_deleted(self):
+        directory = self.share.create_directory("d" + uuid.uuid4().hex)
+        name = directory.directory_name
+        keeper = self.open_directory(name)
+        directory.upload_file("inside", b"x")
+        self.close(self.open_directory(name, DELETE, FILE_DELETE_ON_CLOSE))
+        self.smb_refuses(DIRECTORY_NOT_EMPTY, self.smb.deleteDirectory, "data", name)
+        directory.upload_file("more", b"x")
+        for inside in ("inside", "more"):
+            self.assertEqual(directory.get_file_client(inside).download_file().readall(), b"x")
+            directory.delete_file(inside)
+        self.close(self.open_directory(name, DELETE, FILE_DELETE_ON_CLOSE))
+        self.rest_refuses(409, "SMBDeletePending", lambda: directory.upload_file("late", b"x"))
+        self.close(keeper)
+        self.rest_refuses(404, "ResourceNotFound", directory.get_directory_properties)
 
     def test_each_sees_what_the_other_writes(self):
         file = self.share.get_file_client("f" + uuid.uuid4().hex)
