@@ -106,6 +106,7 @@ TEST_F(Opens, WhatIsClosedByForceWatchesNoMore) {
   EXPECT_EQ(client.ask(Command::kChangeNotify, notify)->status(), Status::kPending);
   tree::OpenFiles& table = world.shares.open_files;
   ASSERT_TRUE(table.force_close(table.find(file.persistent_id)->file, false, file.persistent_id));
+  world.loop.run_ready();
   const auto answers = client.take();
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].status(), Status::kNotifyCleanup);
