@@ -97,6 +97,22 @@ TEST_F(Opens, WhatIsFollowedInAChainDoesNotWaitForChanges) {
   EXPECT_EQ(answers[1].status(), Status::kSuccess);
 }
 
+TEST_F(Opens, WhatIsClosedByForceWatchesNoMore) {
+  const smb::FileId file = create("d");
+  smb::ChangeNotifyRequest notify;
+  notify.file = file;
+  notify.filter = 1;
+  notify.output_length = 1024;
+  EXPECT_EQ(client.ask(Command::kChangeNotify, notify)->status(), Status::kPending);
+  tree::OpenFiles& table = world.shares.open_files;
+  ASSERT_TRUE(table.force_close(table.find(file.persistent_id)->file, false, file.persistent_id));
+  world.loop.run_ready();
+  const auto answers = client.take();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].status(), Status::kNotifyCleanup);
+  EXPECT_EQ(client.ask(Command::kChangeNotify, notify)->status(), Status::kFileClosed);
+}
+
 TEST_F(Opens, ClientsLearnWhereTheyReachedTheServer) {
   for (const std::string address : {"10.1.2.3", "fd00::1"}) {
     client.carrier.local_address = address;

@@ -49,6 +49,7 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
         auto given = co_await tree.open_files->given_back(key, occasion.deadline);
         if (!given) co_return given.error();
+        if (occasion.deadline.over()) co_return Error(store::Error::kTimeout);
         continue;  // What they brought is to be read.
       }
       // The decision is about what was found only if that was there all the time.

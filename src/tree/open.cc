@@ -287,14 +287,12 @@ Task<void> finish(store::Occasion& occasion, const Tree& tree, OpenFiles::Closed
 
 // Before a handle is closed that may delete what it has open: of a directory only what is empty.
 // Nothing is put into it from here until the handle is closed.
-Task<void> begin_closing(store::Occasion& occasion, const Tree& tree, FileKey file,
-                         HandleId handle) {
+Task<void> begin_closing(store::Occasion& occasion, const Tree& tree, const Handle& handle) {
   OpenFiles& table = *tree.open_files;
-  co_await table.begin_closing(handle);
-  const auto closing = table.find(handle);
-  if (!closing || !closing->delete_on_close) co_return;
+  co_await table.begin_closing(handle.id);
   // Below a file there is nothing.
-  if (!co_await require_empty(occasion, tree, file.id)) table.spare(handle);
+  if (handle.delete_on_close && !co_await require_empty(occasion, tree, handle.file.id))
+    table.spare(handle.id);
 }
 
 }  // namespace
@@ -305,7 +303,7 @@ Task<void> withdraw(store::Occasion& occasion, const Tree& tree, HandleId handle
 }
 
 Task<void> close_for_another(store::Occasion& occasion, const Tree& tree, const Handle& handle) {
-  co_await begin_closing(occasion, tree, handle.file, handle.id);
+  co_await begin_closing(occasion, tree, handle);
   auto closed = tree.open_files->close(handle.id);
   if (closed) co_await finish(occasion, tree, *closed);
 }
@@ -367,7 +365,7 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   const bool goes = before && (before->delete_on_close || table.is_delete_pending(opened.file));
   if (wrote && !opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
   if (wrote && !goes) (void)(co_await table.drafts().settle(opened.file)).ok();
-  if (goes) co_await begin_closing(occasion, opened.tree, opened.file, opened.handle);
+  if (goes) co_await begin_closing(occasion, opened.tree, *before);
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {

@@ -135,8 +135,8 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline, HandleI
       // Each of them is asked again by itself when some of it is over.
       const bool some =
           first && (mine.breaking.contains(key) || file.closing + file.undecided != 0);
-      // Who has claimed the file waits for what is in flight, everybody else for the claims.
-      const bool turn = by != 0 ? !file.in_flight.empty() : !file.claims.empty();
+      // Who takes precedence waits for what is in flight, everybody else for those who do.
+      const bool turn = by != 0 ? !file.in_flight.empty() : !file.precedences.empty();
       if (!some && !turn) break;
       add_timed(mine, key, wait);
     }

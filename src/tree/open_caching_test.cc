@@ -270,14 +270,14 @@ TEST_F(Caching, RenamingTakesKeptHandles) {
   const HandleId mover = must_open(table, file_open(kDeleteAccess, kFullAccess));
   ASSERT_TRUE(RunLoop::run(table.prepare(mover, concurrency::HandleUse::kMove)).ok());
   const HandleId other = must_open(table, wanting("RH", a, '1'));
-  OpenFiles::Claim claim;
-  EXPECT_EQ(table.admit_rename_by(mover, false, claim).error(), Error(Refusal::kCached));
+  OpenFiles::Precedence precedence;
+  EXPECT_EQ(table.admit_rename_by(mover, false, precedence).error(), Error(Refusal::kCached));
   EXPECT_EQ(a->told(), "RH>R!");
   Started soon(table.given_back(kFileKey, {}, mover));
   EXPECT_FALSE(soon.is_done());
   ASSERT_TRUE(table.acknowledge(lease_name('a', '1'), caching("R")).ok());
   EXPECT_TRUE(RunLoop::run(soon.join()).ok());
-  EXPECT_TRUE(table.admit_rename_by(mover, false, claim).ok());
+  EXPECT_TRUE(table.admit_rename_by(mover, false, precedence).ok());
   EXPECT_EQ(held(other), "R");
 }
 
@@ -405,7 +405,7 @@ TEST_F(Caching, RestWaitsNoLongerForWhatIsNotCached) {
   Started closing(table.begin_marking(undecided));
   Started second(table.given_back(kFileKey, Deadline(clock, 5)));
   end(second);
-  // and so does who has a claim.
+  // and so does who has a precedence.
   Started marking(table.set_delete_pending(undecided, true));
   Started third(table.given_back(kFileKey, Deadline(clock, 5)));
   end(third);

@@ -117,7 +117,7 @@ kyanite::Result<void, Refusal> OpenFiles::end_marking(HandleId handle, bool empt
 
 Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId handle, bool pending) {
   Shard& mine = shard(handle);
-  Claim claim;
+  Precedence precedence;
   while (true) {
     Wait wait;
     bool cached = false;
@@ -140,9 +140,9 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::set_delete_pending(HandleId hand
         co_return kyanite::Result<void, Refusal>();
       }
       file.waiting.push_back(&wait);
-      if (!cached) begin_claim(file, key, kAllOperations, claim);
+      if (!cached) take_precedence(file, key, kAllOperations, precedence);
     }
-    if (cached) claim = {};
+    if (cached) precedence = {};
     co_await wait.turn;
   }
 }

@@ -119,9 +119,9 @@ void OpenFiles::Admission::perhaps_renamed(std::vector<uint64_t> ancestors, std:
   table_->drafts_->perhaps_moved(file_, {std::move(ancestors), std::move(path)});
 }
 
-// --- Claims ---
+// --- Precedences ---
 
-OpenFiles::Claim& OpenFiles::Claim::operator=(Claim&& other) noexcept {
+OpenFiles::Precedence& OpenFiles::Precedence::operator=(Precedence&& other) noexcept {
   if (this != &other) {
     give_up();
     table_ = std::exchange(other.table_, nullptr);
@@ -131,32 +131,33 @@ OpenFiles::Claim& OpenFiles::Claim::operator=(Claim&& other) noexcept {
   return *this;
 }
 
-void OpenFiles::Claim::give_up() {
+void OpenFiles::Precedence::give_up() {
   if (table_ == nullptr) return;
   OpenFiles& table = *std::exchange(table_, nullptr);
   Aftermath after(table);
   Shard& shard = table.shard(file_);
   MutexLock lock(shard.mutex);
   File& file = shard.files.at(file_);
-  file.claims.erase(std::find(file.claims.begin(), file.claims.end(), operations_));
+  file.precedences.erase(std::find(file.precedences.begin(), file.precedences.end(), operations_));
   wake_all(file, after);
   forget_if_idle(shard, file_);
 }
 
-void OpenFiles::begin_claim(File& file, FileKey key, Operations operations, Claim& claim) {
-  if (claim.table_ != nullptr) return;
-  file.claims.push_back(operations);
-  claim.table_ = this;
-  claim.file_ = key;
-  claim.operations_ = operations;
+void OpenFiles::take_precedence(File& file, FileKey key, Operations operations,
+                                Precedence& precedence) {
+  if (precedence.table_ != nullptr) return;
+  file.precedences.push_back(operations);
+  precedence.table_ = this;
+  precedence.file_ = key;
+  precedence.operations_ = operations;
 }
 
-bool OpenFiles::is_claimed(const Shard& shard, FileKey key, FileOperation operation) {
+bool OpenFiles::comes_later(const Shard& shard, FileKey key, FileOperation operation) {
   const auto found = shard.files.find(key);
   if (found == shard.files.end()) return false;
-  const auto& claims = found->second.claims;
-  return std::any_of(claims.begin(), claims.end(),
-                     [&](Operations claimed) { return (claimed & only(operation)) != 0; });
+  const auto& precedences = found->second.precedences;
+  return std::any_of(precedences.begin(), precedences.end(),
+                     [&](Operations preceding) { return (preceding & only(operation)) != 0; });
 }
 
 // --- Operations of REST ---
@@ -211,7 +212,7 @@ Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operati
   MutexLock lock(mine.mutex);
   auto refusal = refuse(mine, key, operation, after);
   if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, awaited);
-  if (!refusal && is_claimed(mine, key, operation)) refusal = Refusal::kCached;
+  if (!refusal && comes_later(mine, key, operation)) refusal = Refusal::kCached;
   if (!refusal) return note(mine, key, operation);
   if (refusal == Refusal::kCached) awaited = {key, locks_at(mine, key)};
   return Error(*refusal);
@@ -244,7 +245,7 @@ Result<OpenFiles::Admission> OpenFiles::admit_directory_rename(FileKey directory
   const auto found = mine.files.find(directory);
   if (found != mine.files.end() && found->second.open_below > 0)
     return Error(Refusal::kSharingViolation);
-  if (is_claimed(mine, directory, FileOperation::kRenameFile)) return Error(Refusal::kCached);
+  if (comes_later(mine, directory, FileOperation::kRenameFile)) return Error(Refusal::kCached);
   Admission admission = note(mine, directory, FileOperation::kRenameFile);
   mine.files.at(directory).moving = true;
   return admission;
@@ -335,7 +336,7 @@ HandleId OpenFiles::add(FileOpen request) {
 Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
   const ShardSet set =
       shards_of(request.file.share, request.ancestors) | ShardSet{1} << shard_of(request.file);
-  Claim claim;
+  Precedence precedence;
   while (true) {
     Wait wait;
     wait.ticket = request.ticket;
@@ -347,10 +348,11 @@ Task<kyanite::Result<HandleId, Refusal>> OpenFiles::open(FileOpen request) {
       if (!met) co_return add(std::move(request));
       if (met->refusal) co_return *met->refusal;
       met->wait_for->waiting.push_back(&wait);
-      if (met->in_flight != 0) begin_claim(*met->wait_for, met->key, met->in_flight, claim);
+      if (met->in_flight != 0)
+        take_precedence(*met->wait_for, met->key, met->in_flight, precedence);
       cached = met->cached;
     }
-    if (cached) claim = {};
+    if (cached) precedence = {};
     if (cached && request.may_wait && !request.may_wait())
       cancel_open(request.file, request.ticket);
     if (!co_await wait.turn) co_return Refusal::kCancelled;

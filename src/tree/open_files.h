@@ -94,15 +94,15 @@ class OpenFiles {
   // Of somebody over SMB who has to wait for operations in flight on a file: those that come, and
   // would be in the way again, wait in turn. Held for as long as commits take, never while a client
   // is waited for. Must not outlive the table.
-  class [[nodiscard]] Claim {
+  class [[nodiscard]] Precedence {
    public:
-    Claim() = default;
-    Claim(Claim&& other) noexcept
+    Precedence() = default;
+    Precedence(Precedence&& other) noexcept
         : table_(std::exchange(other.table_, nullptr)),
           file_(other.file_),
           operations_(other.operations_) {}
-    Claim& operator=(Claim&& other) noexcept;
-    ~Claim() { give_up(); }
+    Precedence& operator=(Precedence&& other) noexcept;
+    ~Precedence() { give_up(); }
 
    private:
     friend class OpenFiles;
@@ -205,8 +205,8 @@ class OpenFiles {
 
   // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
   // for a directory below which something is open; kSharingViolation when another handle does not
-  // let it be moved; kCached as for admit(). `claim` is kept until it is admitted.
-  Result<Admission> admit_rename_by(HandleId handle, bool directory, Claim& claim);
+  // let it be moved; kCached as for admit(). `precedence` is kept until it is admitted.
+  Result<Admission> admit_rename_by(HandleId handle, bool directory, Precedence& precedence);
   // Clients that keep handles below the directory whose programs have closed them give them up.
   // kCacheFlushDelay when they take longer than the deadline.
   Task<Result<void>> release_below(FileKey directory, Deadline deadline);
@@ -352,13 +352,13 @@ class OpenFiles {
     bool moving = false;   // A directory rename is among those in flight.
     size_t closing = 0;    // handles about to mark it for deletion, each as often as it is
     size_t undecided = 0;  // handles that may still be withdrawn
-    std::vector<Operations> claims;
-    uint64_t lock_moves = 0;  // When a lock was taken or given back last; 0: none was.
+    std::vector<Operations> precedences;  // Of each: what it comes before.
+    uint64_t lock_moves = 0;              // When a lock was taken or given back last; 0: none was.
     std::vector<Wait*> waiting;
 
     bool idle() const {
       return handles.empty() && open_below == 0 && in_flight.empty() && waiting.empty() &&
-             claims.empty();
+             precedences.empty();
     }
   };
   struct Parked {
@@ -434,8 +434,8 @@ class OpenFiles {
   // The file or directory whose operations in flight the open has to wait for.
   std::optional<Obstacle> in_the_way(const FileOpen& request) NO_THREAD_SAFETY_ANALYSIS;
   // Unless there is one already.
-  void begin_claim(File& file, FileKey key, Operations operations, Claim& claim);
-  static bool is_claimed(const Shard& shard, FileKey key, concurrency::FileOperation operation)
+  void take_precedence(File& file, FileKey key, Operations operations, Precedence& precedence);
+  static bool comes_later(const Shard& shard, FileKey key, concurrency::FileOperation operation)
       REQUIRES(shard.mutex);
   // What was written is stored first, unless it was once.
   static std::optional<Refusal> wait_for_drafts(const Shard& shard, FileKey key,

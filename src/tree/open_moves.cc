@@ -10,9 +10,9 @@ namespace kyanite::tree {
 using concurrency::FileOperation;
 
 Result<OpenFiles::Admission> OpenFiles::admit_rename_by(HandleId handle, bool directory,
-                                                        Claim& claim) {
+                                                        Precedence& precedence) {
   // Given up once nothing is locked: it has had its turn, or others need not wait as long as this.
-  Claim over;
+  Precedence over;
   Aftermath after(*this);
   Shard& mine = shard(handle);
   MutexLock lock(mine.mutex);
@@ -23,7 +23,7 @@ Result<OpenFiles::Admission> OpenFiles::admit_rename_by(HandleId handle, bool di
   const FileKey key = own->second.file;
   File& file = mine.files.at(key);
   if (disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kMove), after)) {
-    over = std::move(claim);
+    over = std::move(precedence);
     return Error(Refusal::kCached);
   }
   if (directory && file.open_below > 0) return Error(Refusal::kAccessDenied);
@@ -32,10 +32,10 @@ Result<OpenFiles::Admission> OpenFiles::admit_rename_by(HandleId handle, bool di
       return Error(Refusal::kSharingViolation);
   }
   if (!file.in_flight.empty()) {
-    begin_claim(file, key, kAllOperations, claim);
+    take_precedence(file, key, kAllOperations, precedence);
     return Error(Refusal::kCached);
   }
-  over = std::move(claim);
+  over = std::move(precedence);
   Admission admission = note(mine, key, FileOperation::kRenameFile);
   file.moving = directory;
   return admission;

@@ -174,8 +174,8 @@ TEST_F(Opens, DeletionsFollowRenamesInFlight) {
     if (!on_close) {
       ASSERT_EQ(files_.mark(file), "ok");
     }
-    OpenFiles::Claim claim;
-    auto moving = files_.open_files.admit_rename_by(file.handle, false, claim);
+    OpenFiles::Precedence precedence;
+    auto moving = files_.open_files.admit_rename_by(file.handle, false, precedence);
     ASSERT_TRUE(moving.ok());
     std::optional<std::string> closed;
     const auto close = [](HandleTree& files, store::Store& store, Opened& opened,

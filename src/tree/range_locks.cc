@@ -31,7 +31,7 @@ kyanite::Result<FileKey, Refusal> OpenFiles::lockable(Shard& shard, HandleId han
 Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
                                                      std::vector<RangeLock> locks) {
   Shard& mine = shard(handle);
-  Claim claim;
+  Precedence precedence;
   while (true) {
     Wait wait;
     {
@@ -42,7 +42,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock(HandleId handle,
       File& file = mine.files.at(*found);
       if (!is_written(file.in_flight)) co_return add_locks(file, found->share, handle, locks);
       file.waiting.push_back(&wait);
-      begin_claim(file, *found, only(FileOperation::kPutRange), claim);
+      take_precedence(file, *found, only(FileOperation::kPutRange), precedence);
     }
     co_await wait.turn;
   }
@@ -52,7 +52,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
                                                                uint64_t ticket,
                                                                std::function<void()> waits) {
   Shard& mine = shard(handle);
-  Claim claim;
+  Precedence precedence;
   while (true) {
     Wait wait;
     LockWait waiting{handle, lock, ticket};
@@ -65,7 +65,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
       File& file = mine.files.at(*found);
       if (is_written(file.in_flight)) {
         file.waiting.push_back(&wait);
-        begin_claim(file, *found, only(FileOperation::kPutRange), claim);
+        take_precedence(file, *found, only(FileOperation::kPutRange), precedence);
       } else {
         const auto taken = add_locks(file, found->share, handle, {&lock, 1});
         if (taken || taken.error() != Refusal::kLockConflict) co_return taken;
@@ -75,7 +75,7 @@ Task<kyanite::Result<void, Refusal>> OpenFiles::lock_when_free(HandleId handle, 
       }
     }
     if (queued) {
-      claim = {};
+      precedence = {};
       waits();
       co_return co_await waiting.turn;
     }

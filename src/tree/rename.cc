@@ -88,10 +88,10 @@ struct NotAdmitted {
 using Admitted = kyanite::Result<Admissions, NotAdmitted>;
 
 Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends& ends,
-                               Awaited& awaited, OpenFiles::Claim& claim) {
+                               Awaited& awaited, OpenFiles::Precedence& precedence) {
   Admissions admissions;
   OpenFiles& table = *tree.open_files;
-  auto moved = table.admit_rename_by(order.by, ends.source->entry->directory, claim);
+  auto moved = table.admit_rename_by(order.by, ends.source->entry->directory, precedence);
   if (!moved) co_return NotAdmitted{tree.key(order.id), moved.error(), order.by};
   admissions.source = std::move(*moved);
   if (ends.destination && !ends.same_place()) {
@@ -154,7 +154,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   CHECK(!tree.shown);
   std::optional<Ends> ends;
   Admissions admissions;  // Until the change is durable.
-  OpenFiles::Claim claim;
+  OpenFiles::Precedence precedence;
   Awaited awaited;
   std::optional<FileKey> settled;  // What is written from then on comes after the rename.
   bool released = false;           // What is open below may be so only because its client keeps it.
@@ -177,7 +177,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     }
     std::optional<Admitted> admitted;
     if (order.by != 0) {
-      admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited, claim));
+      admitted.emplace(co_await admit_by_handle(tree, order, *ends, awaited, precedence));
     } else {
       admitted.emplace(admit(tree, *ends, awaited));
     }

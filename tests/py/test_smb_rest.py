@@ -9,8 +9,8 @@ import uuid
 from azure.core.exceptions import HttpResponseError
 from azure.storage.fileshare import ContentSettings, ShareLeaseClient, ShareServiceClient
 from impacket.smb3structs import (
-    DELETE, FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_IF, FILE_READ_ATTRIBUTES,
-    FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA, SMB2_DIALECT_30)
+    DELETE, FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_IF,
+    FILE_READ_ATTRIBUTES, FILE_READ_DATA, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_WRITE_DATA, SMB2_DIALECT_30)
 from impacket.smbconnection import SessionError, SMBConnection
 
 from harness import ACCOUNT, KEY, Server
@@ -146,6 +146,40 @@ class SmbAndRest(unittest.TestCase):
         self.assertNotIn(file.file_name, [each["name"] for each in self.share.list_directories_and_files()])
         self.close(keeper)
         self.rest_refuses(404, "ResourceNotFound", file.get_file_properties)
+
+    def test_nothing_is_renamed_to_what_waits_to_be_deleted(self):
+        file, other = self.make(), self.make()
+        keeper = self.open(file)
+        self.delete_on_close(file.file_name, FILE_NON_DIRECTORY_FILE)
+        for replaces in (False, True):
+            self.rest_refuses(409, "SMBDeletePending", lambda: other.rename_file(file.file_name, overwrite=replaces))
+        self.close(keeper)
+        other.rename_file(file.file_name)
+
+    def delete_on_close(self, name, kind):
+        """By a client of its own."""
+        smb = SMBConnection("127.0.0.1", "127.0.0.1", sess_port=smb_port(self.server), preferredDialect=SMB2_DIALECT_30)
+        self.addCleanup(smb.close)
+        smb.login(ACCOUNT, KEY)
+        tree = smb.connectTree("data")
+        smb.closeFile(tree, smb.openFile(tree, name, desiredAccess=DELETE, shareMode=EVERYTHING,
+                                         creationOption=kind | FILE_DELETE_ON_CLOSE, creationDisposition=FILE_OPEN))
+
+    def test_a_full_directory_stays_as_it_is_when_it_is_to_be_deleted(self):
+        name = "d" + uuid.uuid4().hex
+        directory = self.share.create_directory(name)
+        keeper = self.smb.openFile(self.tree, name, desiredAccess=FILE_READ_DATA, shareMode=EVERYTHING,
+                                   creationOption=FILE_DIRECTORY_FILE, creationDisposition=FILE_OPEN)
+        directory.upload_file("inside", b"x")
+        self.delete_on_close(name, FILE_DIRECTORY_FILE)
+        directory.upload_file("more", b"x")
+        for inside in ("inside", "more"):
+            self.assertEqual(directory.get_file_client(inside).download_file().readall(), b"x")
+            directory.delete_file(inside)
+        self.delete_on_close(name, FILE_DIRECTORY_FILE)
+        self.rest_refuses(409, "SMBDeletePending", lambda: directory.upload_file("late", b"x"))
+        self.close(keeper)
+        self.rest_refuses(404, "ResourceNotFound", directory.get_directory_properties)
 
     def test_each_sees_what_the_other_writes(self):
         file = self.share.get_file_client("f" + uuid.uuid4().hex)

@@ -7,7 +7,7 @@
 namespace kyanite::tree {
 namespace {
 
-class Claims : public CachingTest {
+class Precedences : public CachingTest {
  protected:
   // One operation ends, another has come before: without turns there is always one in flight.
   std::optional<OpenFiles::Admission> begin(FileOperation operation, FileKey key = kFileKey) {
@@ -17,7 +17,7 @@ class Claims : public CachingTest {
   }
 };
 
-TEST_F(Claims, LetALockComeBeforeTheNextWrite) {
+TEST_F(Precedences, LetALockComeBeforeTheNextWrite) {
   const HandleId handle = must_open(table, file_open(kFullAccess, kFullAccess));
   auto writing = begin(FileOperation::kPutRange);
   Started locking(table.lock(handle, {{{0, 1}, true}}));
@@ -38,7 +38,7 @@ TEST_F(Claims, LetALockComeBeforeTheNextWrite) {
   EXPECT_EQ(verdict(table, FileOperation::kPutRange), std::nullopt);
 }
 
-TEST_F(Claims, AreNotKeptByWhoWaitsForAnotherLock) {
+TEST_F(Precedences, AreNotKeptByWhoWaitsForAnotherLock) {
   const HandleId first = must_open(table, file_open(kFullAccess, kFullAccess));
   const HandleId second = must_open(table, file_open(kFullAccess, kFullAccess));
   auto writing = begin(FileOperation::kPutRange);
@@ -54,7 +54,7 @@ TEST_F(Claims, AreNotKeptByWhoWaitsForAnotherLock) {
   EXPECT_TRUE(RunLoop::run(waiting.join()).ok());
 }
 
-TEST_F(Claims, LetAMarkComeBeforeTheNextCreation) {
+TEST_F(Precedences, LetAMarkComeBeforeTheNextCreation) {
   const HandleId handle = must_open(table, directory_open(kDeleteAccess, kFullAccess));
   auto creating = begin(FileOperation::kListFiles, kDirectoryKey);
   Started marking(table.set_delete_pending(handle, true));
@@ -64,12 +64,12 @@ TEST_F(Claims, LetAMarkComeBeforeTheNextCreation) {
   EXPECT_EQ(verdict(table, FileOperation::kListFiles, kDirectoryKey), Refusal::kDeletePending);
 }
 
-TEST_F(Claims, LetARenameComeBeforeTheNextCreation) {
+TEST_F(Precedences, LetARenameComeBeforeTheNextCreation) {
   const HandleId handle = must_open(table, directory_open(kDeleteAccess, kFullAccess));
   auto creating = begin(FileOperation::kListFiles, kDirectoryKey);
   auto another = begin(FileOperation::kListFiles, kDirectoryKey);
-  OpenFiles::Claim claim;
-  const auto ask = [&] { return table.admit_rename_by(handle, true, claim); };
+  OpenFiles::Precedence precedence;
+  const auto ask = [&] { return table.admit_rename_by(handle, true, precedence); };
   EXPECT_EQ(ask().error(), Error(Refusal::kCached));
   EXPECT_EQ(verdict(table, FileOperation::kListFiles, kDirectoryKey), Refusal::kCached);
   Started soon(table.given_back(kDirectoryKey, {}, handle));
@@ -85,7 +85,7 @@ TEST_F(Claims, LetARenameComeBeforeTheNextCreation) {
   EXPECT_EQ(verdict(table, FileOperation::kListFiles, kDirectoryKey), std::nullopt);
 }
 
-TEST_F(Claims, LetAnOpenComeBeforeTheNextWrite) {
+TEST_F(Precedences, LetAnOpenComeBeforeTheNextWrite) {
   auto writing = begin(FileOperation::kPutRange);
   const auto opening = begin_open(file_open(kReadAccess, kReadAccess));
   EXPECT_EQ(verdict(table, FileOperation::kPutRange), Refusal::kCached);
@@ -105,12 +105,12 @@ TEST_F(Claims, LetAnOpenComeBeforeTheNextWrite) {
 }
 
 // A client may take half a minute to answer.
-TEST_F(Claims, AreNotHeldWhileAClientIsWaitedFor) {
+TEST_F(Precedences, AreNotHeldWhileAClientIsWaitedFor) {
   must_open(table, wanting("RH", a, '1'));
   const HandleId handle = must_open(table, file_open(kDeleteAccess, kFullAccess));
   auto looking = begin(FileOperation::kListFiles);
-  OpenFiles::Claim claim;
-  EXPECT_EQ(table.admit_rename_by(handle, false, claim).error(), Error(Refusal::kCached));
+  OpenFiles::Precedence precedence;
+  EXPECT_EQ(table.admit_rename_by(handle, false, precedence).error(), Error(Refusal::kCached));
   Started marking(table.set_delete_pending(handle, true));
   EXPECT_EQ(verdict(table, FileOperation::kListFiles), std::nullopt);
   EXPECT_EQ(a->told(), "RH>R!");
