@@ -113,6 +113,25 @@ size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
   return closed;
 }
 
+void OpenFiles::note_removed(FileKey key) {
+  Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return;
+  for (const HandleId id : file->second.handles) mine.handles.at(id).removed = true;
+}
+
+bool OpenFiles::has_writer(FileKey key) const {
+  const Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return false;
+  const auto& handles = file->second.handles;
+  return std::any_of(handles.begin(), handles.end(), [&](HandleId id) REQUIRES(mine.mutex) {
+    return concurrency::kWriteAccess.within(mine.handles.at(id).mode.access);
+  });
+}
+
 void OpenFiles::force_close_share(store::SpaceId share) {
   const auto meant = [&](const Handle& handle) { return handle.file.share == share; };
   // First: who opens something behind the closing sees it.

@@ -16,6 +16,24 @@ std::string folded_name(const Tree& tree, std::string_view path) {
   return stored_name(tree.names, slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+namespace {
+// Nobody knows of a rename whether it was done, until the file is found there.
+Task<Result<SeenEntry>> find_elsewhere(store::Occasion& occasion, Opened& opened) {
+  const auto places = opened.tree.open_files->drafts().perhaps_at(opened.file);
+  for (const auto& place : places) {
+    const std::string folded = folded_name(opened.tree, place.path);
+    auto found = co_await find_child(occasion, opened.tree, place.parent(), folded);
+    if (!found) co_return found.error();
+    if (!*found || (*found)->entry->id != opened.file.id) continue;
+    opened.parent = place.parent();
+    opened.folded = folded;
+    opened.path = place.path;
+    co_return std::move(**found);
+  }
+  co_return Error(Refusal::kNoSuchHandle);
+}
+}  // namespace
+
 Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
   while (true) {
     const uint64_t moves =
@@ -27,7 +45,8 @@ Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
     // Somebody moved it. Once that is over the table says where it went.
     co_await opened.tree.open_files->wait_for_rename(opened.file);
     auto handle = opened.tree.open_files->find(opened.handle);
-    if (!handle || handle->moves == moves) co_return Error(Refusal::kNoSuchHandle);
+    if (!handle) co_return Error(Refusal::kNoSuchHandle);
+    if (handle->moves == moves) co_return co_await find_elsewhere(occasion, opened);
     opened.moves = handle->moves;
     opened.parent = handle->parent();
     opened.folded = folded_name(opened.tree, handle->path);
