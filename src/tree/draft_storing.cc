@@ -121,10 +121,12 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
   };
   auto done = co_await store::transact(occasion, decide);
   if (done && before == nullptr) {
+    // Nobody misses what was written to a file that was removed. Who removes it says so before that
+    // is over.
+    const bool goes = table_.is_being_removed(draft.file);
     Shard& mine = shard(draft.file);
     MutexLock lock(mine.mutex);
-    // Nobody misses what was written to a file that was removed.
-    if (!draft.removed && !draft.directory && !draft.storing.bytes.empty())
+    if (!goes && !draft.removed && !draft.directory && !draft.storing.bytes.empty())
       give_up(mine, draft, "the file is not where it was");
   }
   if (done && before != nullptr && !draft.directory && is_watched(draft.tree)) {

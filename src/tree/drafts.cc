@@ -93,7 +93,6 @@ Result<void> Drafts::change_in(Shard& mine, const store::Occasion& occasion, con
     draft.where.ancestors = handle ? handle->ancestors : std::vector<EntryId>{opened.parent};
     draft.where.path = handle ? handle->path : opened.path;
     draft.session = handle ? handle->session : 0;
-    draft.removed = handle && handle->removed;
   }
   DraftLayer& newest = draft.newest;
   const size_t before = newest.bytes.inline_bytes();
@@ -286,10 +285,9 @@ void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {
 }
 
 void Drafts::discard(FileKey file) {
-  if (table_.idle() && perhaps_ == 0) return;
+  if (!any() && perhaps_ == 0) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
-  table_.note_removed(file);
   forget_places(mine, file);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;

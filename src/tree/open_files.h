@@ -94,7 +94,6 @@ struct Handle : FileOpen {
   uint64_t moves = 0;    // How often it was renamed since.
   bool closing = false;  // See begin_closing().
   bool lost = false;     // See note_lost().
-  bool removed = false;  // See note_removed().
 
   EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
 };
@@ -220,7 +219,7 @@ class OpenFiles {
   std::optional<Handle> find(HandleId handle) const;
   bool is_open(HandleId handle) const;
   bool is_delete_pending(FileKey file) const;
-  // When no rename or removal of the file is in flight: from then on its handles say where it is.
+  // When no rename of the file is in flight: from then on its handles say where it is.
   Task<void> wait_for_rename(FileKey file);
 
   // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
@@ -248,8 +247,7 @@ class OpenFiles {
   // Something that was written to the file cannot be stored any more. Each handle that can write to
   // it is told once: by take_lost(), or when it is closed.
   void note_lost(FileKey file);
-  // The file was removed although it is open: nobody misses what is written to it from now on.
-  void note_removed(FileKey file);
+  bool is_being_removed(FileKey file) const;
   // Somebody has it open who can write to it.
   bool has_writer(FileKey file) const;
   // kNoSuchHandle once it was closed.

@@ -113,12 +113,14 @@ size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
   return closed;
 }
 
-void OpenFiles::note_removed(FileKey key) {
-  Shard& mine = shard(key);
+bool OpenFiles::is_being_removed(FileKey key) const {
+  const Shard& mine = shard(key);
   MutexLock lock(mine.mutex);
   const auto file = mine.files.find(key);
-  if (file == mine.files.end()) return;
-  for (const HandleId id : file->second.handles) mine.handles.at(id).removed = true;
+  if (file == mine.files.end()) return false;
+  const auto& in_flight = file->second.in_flight;
+  return std::count(in_flight.begin(), in_flight.end(), concurrency::FileOperation::kDeleteFile) >
+         0;
 }
 
 bool OpenFiles::has_writer(FileKey key) const {

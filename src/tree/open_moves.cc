@@ -94,10 +94,8 @@ Task<void> OpenFiles::wait_for_rename(FileKey key) {
       const auto found = mine.files.find(key);
       if (found == mine.files.end()) co_return;
       File& file = found->second;
-      const auto takes_away = [](FileOperation operation) {
-        return operation == FileOperation::kRenameFile || operation == FileOperation::kDeleteFile;
-      };
-      if (std::none_of(file.in_flight.begin(), file.in_flight.end(), takes_away)) co_return;
+      if (std::count(file.in_flight.begin(), file.in_flight.end(), FileOperation::kRenameFile) == 0)
+        co_return;
       file.waiting.push_back(&wait);
     }
     co_await wait.turn;
