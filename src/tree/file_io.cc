@@ -203,6 +203,14 @@ Task<Result<void>> check_end(store::Occasion& occasion, Opened& opened, uint64_t
   co_return Result<void>();
 }
 
+// What was cut off the file counts until that is stored. Whether something was.
+Task<bool> make_room_of_share(const Opened& opened) {
+  const auto draft = drafts_of(opened).look(opened.file);
+  if (!draft || draft->bytes.kept() == UINT64_MAX) co_return false;
+  auto settled = co_await drafts_of(opened).settle(opened.file);
+  co_return settled.ok();
+}
+
 // How long the file is that is to reach at least so far. kQuotaExceeded when the share has no room
 // for what is missing. Where there is no quota it does not matter.
 Task<Result<uint64_t>> growing(store::Occasion& occasion, Opened& opened, uint64_t end) {
@@ -210,7 +218,9 @@ Task<Result<uint64_t>> growing(store::Occasion& occasion, Opened& opened, uint64
   auto state = co_await state_of(occasion, opened);
   if (!state) co_return state.error();
   const uint64_t length = state->content.length;
-  if (auto room = opened.tree.check_room(length, end); !room) co_return room.error();
+  auto room = opened.tree.check_room(length, end);
+  if (!room && co_await make_room_of_share(opened)) room = opened.tree.check_room(length, end);
+  if (!room) co_return room.error();
   co_return length;
 }
 
@@ -228,7 +238,10 @@ Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, ByteR
   Drafts& drafts = drafts_of(opened);
   // Before, so that who cannot store anything does not keep more and more.
   if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
-  co_return drafts.change(occasion, opened, range, growth, change);
+  auto done = drafts.change(occasion, opened, range, growth, change);
+  if (!done && done.error() == Error(Reason::kQuotaExceeded) && co_await make_room_of_share(opened))
+    done = drafts.change(occasion, opened, range, growth, change);
+  co_return done;
 }
 
 }  // namespace

@@ -147,6 +147,21 @@ TEST_F(Quotas, AreFreeAgainWhenAFileIsCutUnstored) {
   EXPECT_FALSE(usage_.has_room(files_.tree.space, 601));
 }
 
+TEST_F(Quotas, AreFreeForWhatTakesThePlaceOfWhatWasStored) {
+  Opened file = files_.open("file");
+  EXPECT_EQ(files_.write(file, 0, std::string(600, 'x')), "ok");
+  EXPECT_EQ(files_.flush(file), "ok");
+  for (const bool writes : {true, false}) {
+    EXPECT_EQ(files_.resize(file, 0), "ok");
+    EXPECT_EQ(writes ? files_.write(file, 0, std::string(600, 'y')) : files_.resize(file, 600),
+              "ok");
+    EXPECT_EQ(files_.flush(file), "ok");
+    EXPECT_EQ(used(), 600u);
+  }
+  EXPECT_EQ(files_.resize(file, kQuota + 1), kExceeded);
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
 TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
   Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
   EXPECT_EQ(files_.resize(file, 1000), "ok");
