@@ -77,8 +77,8 @@ class Drafts {
   Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
                         const std::vector<EntryId>& ancestors, std::string_view path);
 
-  // The same for a file that is to become shorter: nothing behind its new end may be locked. It was
-  // seen that it had this length, when stored() said this.
+  // The same for a file that is to become shorter: nothing that it loses may be locked. It was seen
+  // that it had this length, when stored() said this.
   struct Seen {
     uint64_t length = 0;
     uint64_t stored = 0;
