@@ -10,6 +10,7 @@
 #include "drive/limits.h"
 #include "drive/store_status.h"
 #include "drive/volume.h"
+#include "drive/write_through.h"
 #include "smb/ioctl.h"
 #include "tree/file_io.h"
 
@@ -57,6 +58,27 @@ bool within_limits(const smb::CopyChunkRequest& copy) {
   return total <= smb::kMaxCopyBytes;
 }
 
+// All of them, or those before one that cannot be copied: `done` is how far it came.
+Task<ControlOutput> copy_each(Exchange& exchange, Open& source, Open& target,
+                              const smb::CopyChunkRequest& copy, smb::CopyChunkReply& done) {
+  for (const auto& chunk : copy.chunks) {
+    if (chunk.source_offset > INT64_MAX || chunk.target_offset > INT64_MAX)
+      co_return ControlOutput::refusal(Status::kInvalidParameter);
+    auto copied = co_await tree::copy_range(exchange.occasion, source.file, chunk.source_offset,
+                                            target.file, chunk.target_offset, chunk.length);
+    if (!copied) {
+      const Status why = copied.error() == tree::Error(tree::Reason::kNotFound)
+                             ? Status::kInvalidViewSize
+                             : drive::status_of(copied.error());
+      // How far it came is told as well.
+      co_return output_of(done, why);
+    }
+    ++done.chunks;
+    done.total_bytes += chunk.length;
+  }
+  co_return output_of(done);
+}
+
 Task<ControlOutput> copy_chunks(Exchange& exchange, Open& target,
                                 const smb::IoctlRequest& request) {
   if (request.max_output < smb::CopyChunkReply::kBytes)
@@ -75,22 +97,13 @@ Task<ControlOutput> copy_chunks(Exchange& exchange, Open& target,
       (reads_target && !target.has(access::kReadData)))
     co_return ControlOutput::refusal(Status::kAccessDenied);
   smb::CopyChunkReply done;
-  for (const auto& chunk : copy->chunks) {
-    if (chunk.source_offset > INT64_MAX || chunk.target_offset > INT64_MAX)
-      co_return ControlOutput::refusal(Status::kInvalidParameter);
-    auto copied = co_await tree::copy_range(exchange.occasion, source->file, chunk.source_offset,
-                                            target.file, chunk.target_offset, chunk.length);
-    if (!copied) {
-      const Status why = copied.error() == tree::Error(tree::Reason::kNotFound)
-                             ? Status::kInvalidViewSize
-                             : drive::status_of(copied.error());
-      // How far it came is told as well.
-      co_return output_of(done, why);
-    }
-    ++done.chunks;
-    done.total_bytes += chunk.length;
+  auto output = co_await copy_each(exchange, *source, target, *copy, done);
+  if (done.chunks != 0) {
+    // What is told to be copied must be stored if the rest is not, too.
+    if (auto stored = co_await write_through(exchange, target); !stored)
+      co_return ControlOutput::refusal(drive::status_of(stored.error()));
   }
-  co_return output_of(done);
+  co_return output;
 }
 
 // --- Ranges ---
@@ -102,6 +115,7 @@ Task<ControlOutput> set_zeros(Exchange& exchange, Open& open, const smb::IoctlRe
     co_return ControlOutput::refusal(Status::kInvalidParameter);
   if (!open.has(access::kWriteData)) co_return ControlOutput::refusal(Status::kAccessDenied);
   auto done = co_await tree::clear_range(exchange.occasion, open.file, range->begin, range->end);
+  if (done) done = co_await write_through(exchange, open);
   if (!done) co_return ControlOutput::refusal(drive::status_of(done.error()));
   co_return ControlOutput();
 }

@@ -56,7 +56,7 @@ struct Open {
   uint32_t options = 0;
   uint64_t allocation = 0;  // What it asked to be set aside.
   uint64_t position = 0;    // Kept for clients, used by nobody.
-  uint32_t mode = 0;        // likewise
+  uint32_t mode = 0;        // As the client set it. Only writing through means something.
   Listing listing;
   std::shared_ptr<CacheHolder> holder;
   LockSequences sequences;

@@ -8,6 +8,7 @@
 #include "drive/file_facts.h"
 #include "drive/file_status.h"
 #include "drive/paths.h"
+#include "drive/write_through.h"
 #include "smb/info.h"
 #include "smb/query.h"
 #include "smb/times.h"
@@ -124,6 +125,7 @@ Outcome set_end(Exchange& exchange, Open& open, std::string_view input) {
   if (auto flushed = co_await end_caching(open); !flushed) co_return told(flushed);
   open.allocation = 0;
   auto done = co_await tree::set_length(exchange.occasion, open.file, info->value);
+  if (done) done = co_await write_through(exchange, open);
   co_return told(done);
 }
 
@@ -140,6 +142,7 @@ Outcome set_allocation(Exchange& exchange, Open& open, std::string_view input) {
   open.allocation = info->value;
   if (info->value >= length_of(*state)) co_return Status::kSuccess;
   auto done = co_await tree::set_length(exchange.occasion, open.file, info->value);
+  if (done) done = co_await write_through(exchange, open);
   co_return told(done);
 }
 

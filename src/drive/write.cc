@@ -3,6 +3,7 @@
 #include "drive/commands.h"
 #include "drive/connection.h"
 #include "drive/file_status.h"
+#include "drive/write_through.h"
 #include "smb/file_io.h"
 #include "tree/file_io.h"
 
@@ -33,10 +34,8 @@ Task<Reply> write(Exchange& exchange) {
     co_return refuse(exchange, Status::kInvalidParameter);
   auto written =
       co_await tree::write(exchange.occasion, open->file, request->offset, request->data);
-  const bool through = (request->flags & smb::kWriteFlagThrough) != 0 ||
-                       (open->options & smb::create_option::kWriteThrough) != 0 ||
-                       exchange.connection.drive().write_behind_ticks == 0;
-  if (written && through) written = co_await tree::flush(exchange.occasion, open->file);
+  const bool asked = (request->flags & smb::kWriteFlagThrough) != 0;
+  if (written) written = co_await write_through(exchange, *open, asked);
   if (!written) {
     const bool too_large = written.error() == tree::Error(tree::Reason::kTooLarge);
     co_return refuse(exchange, too_large ? Status::kDiskFull : status_of(written.error()));

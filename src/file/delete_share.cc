@@ -126,8 +126,7 @@ Task<wire::Result<store::SpaceId>> delete_whole(Call& call,
     if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
   }
   // What clients have written is part of what may be restored.
-  auto settled = co_await open_files(call).drafts().settle_share_unless_full(share.space);
-  if (!settled) co_return refusal(settled.error());
+  co_await open_files(call).drafts().settle_share_if_possible(share.space);
   commit.expect(key, loaded->record);
   commit.remove(key);
   lifetime::leave_remains(call, lifetime::kShareGraves, share, call.settings().share_retention_days,

@@ -168,10 +168,8 @@ Outcome list_directory(Call& call) {
   if (!located) co_return located.error();
   // The lengths of files that clients are writing to.
   const Tree& tree = located->tree;
-  if (!tree.shown && tree.open_files->drafts().any()) {
-    auto settled = co_await tree.open_files->drafts().settle_share_unless_full(tree.space);
-    if (!settled) co_return refusal(settled.error());
-  }
+  if (!tree.shown && tree.open_files->drafts().any())
+    co_await tree.open_files->drafts().settle_share_if_possible(tree.space);
   auto list =
       std::make_unique<const EntryList>(call, std::move(*page), *shows, std::move(*located));
   co_return co_await transfer::reply_with_document(call, std::move(list));

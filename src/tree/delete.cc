@@ -11,6 +11,7 @@
 #include "tree/announce.h"
 #include "tree/change.h"
 #include "tree/delete.h"
+#include "tree/drafts.h"
 #include "tree/tree_commit.h"
 
 namespace kyanite::tree {
@@ -98,10 +99,12 @@ namespace {
 Task<Result<void>> delete_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                 const Rules& rules) {
   Admitting admitting;  // Until the change is durable.
+  FileKey removed;
   std::optional<Located> watched;
   auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
     auto located = co_await locate_admitted(attempt, tree, path, rules, admitting);
     if (!located) co_return located.error();
+    removed = located->key();
     auto taking = located->found.entry->directory ? take_empty_away(attempt, tree, located->found)
                                                   : take_away(attempt, tree, located->found);
     auto taken = co_await std::move(taking);
@@ -109,6 +112,7 @@ Task<Result<void>> delete_entry(store::Occasion& occasion, const Tree& tree, con
     co_return taken;
   };
   auto done = co_await store::transact(occasion, decide);
+  if (done) tree.open_files->drafts().discard(removed);
   if (done && watched) {
     const Entry& gone = *watched->found.entry;
     announce_removed(tree, place_at(watched->way, gone), gone);

@@ -44,7 +44,7 @@ void DraftLayer::lay_over(Entry& entry, Moment now) const {
 }
 
 void DraftLayer::note_written(Time date, Moment now, bool soon) {
-  if (written && untold && !is_untold(now)) {
+  if (written && !is_untold(now)) {
     told = written;
     untold.reset();
   }
@@ -53,7 +53,21 @@ void DraftLayer::note_written(Time date, Moment now, bool soon) {
 }
 
 void DraftLayer::end_writing(Time date) {
-  if (untold == kInTheEnd) written = changed = date;
+  if (waits_for_writer()) written = changed = date;
+  end_waiting();
+}
+
+bool DraftLayer::waits_for_writer() const { return untold == kInTheEnd; }
+
+void DraftLayer::end_waiting() {
+  if (waits_for_writer()) untold.reset();
+}
+
+void DraftLayer::cut(uint64_t length) {
+  bytes.set_length(length);
+  if (promised_to <= length) return;
+  promised -= std::min(promised, promised_to - length);
+  promised_to = length;
 }
 
 DraftLayer DraftLayer::take(std::optional<Moment> now) {

@@ -49,10 +49,16 @@ struct DraftLayer {
     promised += missing(growth);
     if (growth.end > growth.length) promised_to = std::max(promised_to, growth.end);
   }
+  // Its times are told when its writer is done.
+  bool waits_for_writer() const;
   // Something is written now. With `soon` its time is told in a while, else in the end.
   void note_written(Time date, Moment now, bool soon);
   // The writer is done: a time that was to be told in the end is that of the end.
   void end_writing(Time date);
+  // What was to be told in the end is told.
+  void end_waiting();
+  // The file ends there. What was promised for what lay behind is promised no more.
+  void cut(uint64_t length);
   // What is to be stored now; the rest stays.
   DraftLayer take(std::optional<Moment> now);
   void lay(DraftLayer newer);

@@ -5,52 +5,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "store/transact.h"
-#include "tree/announce.h"
-#include "tree/change.h"
-#include "tree/tree_commit.h"
 
 namespace kyanite::tree {
-
-namespace {
-
-constexpr uint64_t kSector = 512;
-// Long enough to make a file of 4 TiB anew, leaf by leaf.
-constexpr int64_t kMaxSecondsPerSettle = 3600;
-
-// What was cleared is noted for comparisons with snapshots, in whole sectors.
-void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
-  for (const auto& edit : edits) {
-    if (!edit.pieces.empty()) continue;
-    const uint64_t from = (edit.offset + kSector - 1) / kSector * kSector;
-    const uint64_t to = edit.end / kSector * kSector;
-    if (from < to) content::note_cleared(file.cleared, from, to, kThisGeneration);
-  }
-}
-
-// The entry as it is to be stored.
-Task<store::Result<void>> apply(const store::Occasion& occasion, store::Commit& commit,
-                                const content::Place& place, const DraftLayer& layer, Entry& file) {
-  if (layer.written) file.smb.written = *layer.written;
-  if (layer.changed) file.smb.changed = *layer.changed;
-  if (layer.bytes.empty()) co_return {};
-  content::Content& content = file.content;
-  const uint64_t length = layer.bytes.length(content.length);
-  // Nothing of the old content is left: the new one begins anew, however much it was.
-  if (layer.bytes.kept() == 0) content = {};
-  content.sparse = true;
-  const auto edits = layer.bytes.edits(content.length);
-  content.length = std::max(content.length, length);
-  auto done =
-      co_await content::edit(occasion.store(), commit, place, content, edits, occasion.deadline);
-  if (!done) co_return done.error();
-  content.length = length;
-  note_cleared(file, edits);
-  file.smb.attributes |= kArchiveAttribute;
-  co_return {};
-}
-
-}  // namespace
 
 Drafts::~Drafts() = default;
 
@@ -100,9 +56,28 @@ std::pair<Drafts::Draft&, bool> Drafts::begin(Shard& mine, const store::Occasion
 
 Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                             const Growth& growth, const Change& change) {
-  CHECK(opened.handle != 0);
   Shard& mine = shard(opened.file);
   MutexLock lock(mine.mutex);
+  return change_in(mine, occasion, opened, range, growth, change);
+}
+
+Result<void> Drafts::cut(const store::Occasion& occasion, const Opened& opened, uint64_t length,
+                         const Seen& seen, const Change& change) {
+  Shard& mine = shard(opened.file);
+  MutexLock lock(mine.mutex);
+  // Somebody may have made it longer meanwhile.
+  uint64_t end = seen.length;
+  if (const auto found = mine.drafts.find(opened.file); found != mine.drafts.end()) {
+    for (const DraftLayer* layer : {&found->second->storing, &found->second->newest})
+      end = std::max(end, layer->bytes.length(0));
+  }
+  if (stored() != seen.stored) end = UINT64_MAX;
+  return change_in(mine, occasion, opened, {length, end - length}, {}, change);
+}
+
+Result<void> Drafts::change_in(Shard& mine, const store::Occasion& occasion, const Opened& opened,
+                               ByteRange range, const Growth& growth, const Change& change) {
+  CHECK(opened.handle != 0);
   if (auto may = table_.check_io(opened.handle, range, true); !may) return Error(may.error());
   if (Usage* usage = opened.tree.usage; usage != nullptr) {
     const auto known = mine.drafts.find(opened.file);
@@ -122,7 +97,10 @@ Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opene
   DraftLayer& newest = draft.newest;
   const size_t before = newest.bytes.inline_bytes();
   if (opened.tree.usage != nullptr) newest.promise(growth);
+  const uint64_t promised = newest.promised;
   change(newest);
+  if (newest.promised < promised)
+    opened.tree.usage->take_back(opened.file.share, promised - newest.promised);
   inline_bytes_ += newest.bytes.inline_bytes() - before;
   return {};
 }
@@ -180,163 +158,18 @@ void Drafts::end_writing(FileKey file, Time date) {
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
   const auto found = mine.drafts.find(file);
-  if (found != mine.drafts.end()) found->second->newest.end_writing(date);
+  if (found == mine.drafts.end()) return;
+  found->second->newest.end_writing(date);
+  found->second->storing.end_waiting();
 }
 
-// --- Storing ---
-
-Task<Result<std::optional<SeenEntry>>> Drafts::find(store::Occasion& occasion, Draft& draft) {
-  Shard& mine = shard(draft.file);
-  while (true) {
-    std::vector<std::pair<EntryId, std::string>> places;
-    uint64_t moves = 0;
-    {
-      MutexLock lock(mine.mutex);
-      moves = draft.moves;
-      const auto add = [&](const Where& where) {
-        places.emplace_back(where.ancestors.empty() ? kRootId : where.ancestors.back(),
-                            folded_name(draft.tree, where.path));
-      };
-      add(draft.where);
-      for (const Where& where : draft.perhaps) add(where);
-    }
-    for (const auto& [parent, folded] : places) {
-      auto found = co_await find_child(occasion, draft.tree, parent, folded);
-      if (!found) co_return found.error();
-      if (*found && (*found)->entry->id == draft.file.id) co_return std::move(found);
-    }
-    // Whoever moves it says where to before the rename is over.
-    co_await table_.wait_for_rename(draft.file);
-    MutexLock lock(mine.mutex);
-    if (draft.moves == moves) co_return std::optional<SeenEntry>();
-  }
+uint64_t Drafts::given_up(FileKey file) const {
+  const Shard& mine = shard(file);
+  MutexLock lock(mine.mutex);
+  return mine.given_up;
 }
 
-// Waits in no line: whoever settles may be at the head of it. The guards are enough.
-Task<Result<void>> Drafts::commit(Draft& draft) {
-  store::Occasion occasion(*draft.store, locks_, *draft.clock);
-  occasion.cause.operation = "Settle";
-  // What is too much for one commit is done in portions, which need one.
-  occasion.deadline = Deadline(*draft.clock, kMaxSecondsPerSettle);
-  const store::Hold hold = draft.store->hold();
-  std::shared_ptr<const Entry> before;
-  Entry file;
-  auto decide = [&](store::Attempt& attempt) -> Task<Result<void>> {
-    auto found = co_await find(occasion, draft);
-    if (!found) co_return found.error();
-    before = nullptr;
-    if (!*found) co_return Result<void>();  // It is gone, and nobody misses this.
-    before = (*found)->entry;
-    file = *before;
-    TreeCommit commit(attempt, draft.tree.space, draft.tree.usage);
-    auto done = co_await commit.begin();
-    if (done) {
-      done =
-          co_await apply(occasion, attempt.commit, draft.tree.content_place(), draft.storing, file);
-    }
-    if (!done) co_return Error(done.error());
-    if (!draft.directory) touch(file, occasion.now);
-    done = co_await commit.replace((*found)->parent, (*found)->folded, &**found, &file, &file);
-    if (!done) co_return Error(done.error());
-    co_return Result<void>();
-  };
-  auto done = co_await store::transact(occasion, decide);
-  if (done && before != nullptr && !draft.directory && is_watched(draft.tree)) {
-    Shard& mine = shard(draft.file);
-    MutexLock lock(mine.mutex);
-    const EntryPlace place{draft.where.ancestors, draft.where.path};
-    lock.unlock();
-    announce_changed(draft.tree, place, *before, file);
-  }
-  co_return done;
-}
-
-Task<Result<void>> Drafts::commit_anew(Draft& draft) {
-  Shard& mine = shard(draft.file);
-  const store::Hold hold = draft.store->hold();
-  std::vector<content::Overlay::Part> parts;
-  size_t kept_before = 0;
-  {
-    MutexLock lock(mine.mutex);
-    parts = draft.storing.bytes.parts(0, UINT64_MAX);
-    kept_before = draft.storing.kept.size();
-  }
-  for (const auto& part : parts) {
-    if (!part.piece || !part.piece->ref) continue;
-    content::Piece piece = *part.piece;
-    auto bytes = co_await draft.store->read_run(*piece.ref, piece.skip, piece.length, false);
-    if (!bytes && bytes.error() == store::Error::kCorrupt && ++draft.unreadable >= kMaxUnreadable) {
-      MutexLock lock(mine.mutex);
-      log_error("smb: the disk has lost bytes that were written to " + draft.where.path);
-      draft.storing.bytes.forget(part.from, part.to);
-      table_.note_lost(draft.file);
-      continue;
-    }
-    if (!bytes) co_return Error(bytes.error());
-    auto ref = co_await draft.store->append(std::move(std::get<Buffer>(*bytes)));
-    if (!ref) co_return Error(ref.error());
-    piece.ref = *ref;
-    piece.skip = 0;
-    MutexLock lock(mine.mutex);
-    draft.storing.kept.push_back(draft.store->keep({*ref}));
-    draft.storing.bytes.write(std::move(piece));
-  }
-  {
-    MutexLock lock(mine.mutex);
-    auto& kept = draft.storing.kept;
-    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(kept_before));
-  }
-  co_return co_await commit(draft);
-}
-
-Task<Result<void>> Drafts::settle(FileKey file) { return settle(file, std::nullopt); }
-
-Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
-  if (!any()) co_return Result<void>();
-  Shard& mine = shard(file);
-  DraftPtr draft;
-  while (draft == nullptr) {
-    Pending<bool> turn;
-    {
-      MutexLock lock(mine.mutex);
-      const auto found = mine.drafts.find(file);
-      if (found == mine.drafts.end()) co_return Result<void>();
-      if (!found->second->busy) {
-        draft = found->second;
-        draft->storing = draft->newest.take(now);
-        if (draft->storing.empty()) co_return Result<void>();
-        draft->busy = true;
-        break;
-      }
-      found->second->waiting.push_back(&turn);
-    }
-    co_await turn;
-  }
-  auto storing = draft->failed ? commit_anew(*draft) : commit(*draft);
-  auto done = co_await std::move(storing);
-  if (draft->directory) done = Result<void>();  // Its times are promised to nobody.
-  std::vector<Pending<bool>*> waiting;
-  {
-    MutexLock lock(mine.mutex);
-    draft->busy = false;
-    note_failed(*draft, !done);
-    if (done) {
-      ++stored_;
-      draft->unreadable = 0;
-      end_layer(*draft, draft->storing);
-    } else {
-      const size_t before =
-          draft->storing.bytes.inline_bytes() + draft->newest.bytes.inline_bytes();
-      draft->storing.lay(std::exchange(draft->newest, {}));
-      draft->newest = std::exchange(draft->storing, {});
-      inline_bytes_ += draft->newest.bytes.inline_bytes() - before;
-    }
-    waiting.swap(draft->waiting);
-    forget_if_empty(mine, file);
-  }
-  for (auto* turn : waiting) turn->set(true);
-  co_return done;
-}
+// --- Of all files ---
 
 template <class See>
 void Drafts::see_all(See see) const {
@@ -360,7 +193,9 @@ Task<Result<void>> Drafts::settle_keys(std::vector<FileKey> files) {
   Result<void> all;
   for (const FileKey& file : files) {
     auto done = co_await settle(file);
-    if (!done) all = done.error();
+    // That the disk is full is for those to forgive who make room; nothing else is.
+    const bool is_first = all.ok() || all.error() == Error(store::Error::kFull);
+    if (!done && is_first) all = done.error();
   }
   co_return all;
 }
@@ -370,10 +205,8 @@ Task<Result<void>> Drafts::settle_share(store::SpaceId share) {
       keys([&](const Draft& draft) { return draft.file.share == share && !draft.directory; }));
 }
 
-Task<Result<void>> Drafts::settle_share_unless_full(store::SpaceId share) {
-  auto settled = co_await settle_share(share);
-  if (!settled && settled.error() == Error(store::Error::kFull)) co_return Result<void>();
-  co_return settled;
+Task<void> Drafts::settle_share_if_possible(store::SpaceId share) {
+  (void)(co_await settle_share(share)).ok();
 }
 
 Task<Result<void>> Drafts::settle_all() {
@@ -390,7 +223,7 @@ std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {
   const auto is_old = [&](const Draft& draft) {
     const DraftLayer& newest = draft.newest;
     if (draft.busy || newest.empty()) return false;
-    if (newest.bytes.empty() && newest.is_untold(now)) return false;
+    if (newest.bytes.empty() && newest.is_untold(now) && !is_abandoned(draft)) return false;
     return !newest.since || newest.since->ticks + ticks <= now.ticks;
   };
   see_all([&](const Draft& draft) {
@@ -407,7 +240,19 @@ std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {
   return all;
 }
 
+// Its writer is gone without having closed it: its handle was closed by somebody else.
+bool Drafts::is_abandoned(const Draft& draft) const {
+  return draft.newest.waits_for_writer() && !table_.has_writer(draft.file);
+}
+
 Task<bool> Drafts::settle_old(FileKey file, Moment now) {
+  {
+    Shard& mine = shard(file);
+    MutexLock lock(mine.mutex);
+    const auto found = mine.drafts.find(file);
+    if (found != mine.drafts.end() && is_abandoned(*found->second))
+      found->second->newest.end_writing(found->second->clock->now());
+  }
   auto done = co_await settle(file, now);
   co_return done.ok();
 }
@@ -440,11 +285,13 @@ void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {
 }
 
 void Drafts::discard(FileKey file) {
-  if (!any()) return;
+  if (!any() && perhaps_ == 0) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
+  forget_places(mine, file);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
+  found->second->removed = true;
   end_layer(*found->second, found->second->newest);
   forget_if_empty(mine, file);
 }
@@ -455,22 +302,42 @@ void Drafts::discard_share(store::SpaceId share) {
 }
 
 void Drafts::moved(FileKey file, const std::vector<EntryId>& ancestors, const std::string& path) {
-  if (!any()) return;
+  if (!any() && perhaps_ == 0) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
+  forget_places(mine, file);
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return;
   ++found->second->moves;
   found->second->where = {ancestors, path};
-  found->second->perhaps.clear();
 }
 
 void Drafts::perhaps_moved(FileKey file, Where where) {
-  if (!any()) return;
   Shard& mine = shard(file);
   MutexLock lock(mine.mutex);
-  const auto found = mine.drafts.find(file);
-  if (found != mine.drafts.end()) found->second->perhaps.push_back(std::move(where));
+  auto found = mine.perhaps.find(file);
+  if (found == mine.perhaps.end()) {
+    // Then what is written meanwhile may be lost, which is told.
+    if (perhaps_ >= kMaxPerhapsMoved) return;
+    ++perhaps_;
+    found = mine.perhaps.try_emplace(file).first;
+  }
+  if (const auto draft = mine.drafts.find(file); draft != mine.drafts.end()) ++draft->second->moves;
+  // One who tries again, perhaps.
+  std::erase(found->second, where);
+  found->second.push_back(std::move(where));
+}
+
+std::vector<Drafts::Where> Drafts::perhaps_at(FileKey file) const {
+  if (perhaps_ == 0) return {};
+  const Shard& mine = shard(file);
+  MutexLock lock(mine.mutex);
+  const auto found = mine.perhaps.find(file);
+  return found == mine.perhaps.end() ? std::vector<Where>() : found->second;
+}
+
+void Drafts::forget_places(Shard& mine, FileKey file) {
+  if (mine.perhaps.erase(file) != 0) --perhaps_;
 }
 
 }  // namespace kyanite::tree

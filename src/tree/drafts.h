@@ -40,8 +40,12 @@ class Drafts {
   // Of one file: beyond them whoever writes waits until it is stored.
   static constexpr size_t kMaxInlineBytes = 4 * 1024 * 1024;
   static constexpr size_t kMaxParts = 512;
-  // After so many tries to read it what was written is lost.
+  // After so many tries to read it what was written is lost; if the disk fails, also not before
+  // so long: what is short of something else looks the same.
   static constexpr size_t kMaxUnreadable = 8;
+  static constexpr int64_t kMaxUnreadableSeconds = 30;
+  // So many files may be in either of two places.
+  static constexpr size_t kMaxPerhapsMoved = 1'000;
   // Of all files: what is in memory.
   static constexpr size_t kMaxInlineBytesOfAll = 64 * 1024 * 1024;
   // Of directories: beyond so many their times are stored at once.
@@ -73,6 +77,15 @@ class Drafts {
   Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
                         const std::vector<EntryId>& ancestors, std::string_view path);
 
+  // The same for a file that is to become shorter: nothing that it loses may be locked. It was seen
+  // that it had this length, when stored() said this.
+  struct Seen {
+    uint64_t length = 0;
+    uint64_t stored = 0;
+  };
+  Result<void> cut(const store::Occasion& occasion, const Opened& opened, uint64_t length,
+                   const Seen& seen, const Change& change);
+
   // The turn of one of those who only append to the file: nobody of them writes between another's
   // look at the length and its write.
   store::KeyedLocks::Locking lock_end(FileKey file);
@@ -86,15 +99,18 @@ class Drafts {
 
   // Somebody who wrote closes the file.
   void end_writing(FileKey file, Time date);
+  // Another number than before: something that was written to this file, or perhaps to another one,
+  // was given up meanwhile. Handles that were open then are told so, too (OpenFiles::note_lost).
+  uint64_t given_up(FileKey file) const;
   // Stores everything that was written to the file before the call. The file may be gone: then
   // there is nothing to do. After an error it is all still there. What the disk has lost is left
   // out, which OpenFiles::note_lost() is told.
   Task<Result<void>> settle(FileKey file);
   // The same for all files of a share, without directories; or for everything there is.
   Task<Result<void>> settle_share(store::SpaceId share);
-  // For those who help to make room on a full disk: there it does not matter if nothing can be
-  // stored.
-  Task<Result<void>> settle_share_unless_full(store::SpaceId share);
+  // For those who look at the share as far as it is stored, or make room: what cannot be stored
+  // keeps nobody from that.
+  Task<void> settle_share_if_possible(store::SpaceId share);
   Task<Result<void>> settle_all();
 
   // What waits for longer than `ticks`, the oldest first, behind all others what could not be
@@ -117,9 +133,14 @@ class Drafts {
   struct Where {
     std::vector<EntryId> ancestors;
     std::string path;
+    bool operator==(const Where&) const = default;
+    EntryId parent() const { return ancestors.empty() ? kRootId : ancestors.back(); }
   };
-  // It lies there now, or not.
+  // It lies there now, or not: nobody knows until it is looked for, and what is written meanwhile
+  // is stored where it is then.
   void perhaps_moved(FileKey file, Where where);
+  // Where it may lie besides where its handles say.
+  std::vector<Where> perhaps_at(FileKey file) const;
 
  private:
   struct Draft {
@@ -127,7 +148,7 @@ class Drafts {
     FileKey file;
     bool directory = false;
     Where where;
-    std::vector<Where> perhaps;
+    bool removed = false;  // The file is, which is known.
     uint64_t moves = 0;
     uint64_t session = 0;  // of who began it
     store::Store* store = nullptr;
@@ -136,19 +157,26 @@ class Drafts {
     DraftLayer storing;  // Below it, while it is committed.
     bool busy = false;
     bool failed = false;    // It could not be stored the last time.
-    size_t unreadable = 0;  // How often since then something in it could not be read.
+    size_t unreadable = 0;  // How often since then something in it could not be read,
+    std::optional<Moment> unreadable_since;  // and since when.
     std::vector<Pending<bool>*> waiting;
   };
   using DraftPtr = std::shared_ptr<Draft>;
   struct Shard {
     mutable Mutex mutex;
     std::unordered_map<FileKey, DraftPtr, FileKeyHash> drafts GUARDED_BY(mutex);
+    // Files that were perhaps moved, with a draft or without.
+    std::unordered_map<FileKey, std::vector<Where>, FileKeyHash> perhaps GUARDED_BY(mutex);
+    uint64_t given_up GUARDED_BY(mutex) = 0;
   };
   static constexpr size_t kShards = 16;
 
   // The draft of the file, to be filled in if it is new.
   std::pair<Draft&, bool> begin(Shard& shard, const store::Occasion& occasion, const Tree& tree,
                                 FileKey file) REQUIRES(shard.mutex);
+  Result<void> change_in(Shard& shard, const store::Occasion& occasion, const Opened& opened,
+                         ByteRange range, const Growth& growth, const Change& change)
+      REQUIRES(shard.mutex);
   bool is_over() const { return inline_bytes_ > kMaxInlineBytesOfAll; }
   Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
   const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }
@@ -164,6 +192,12 @@ class Drafts {
   // is good for nothing any more, though what was written to it can still be read for a while.
   Task<Result<void>> commit_anew(Draft& draft);
   Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, Draft& draft);
+  bool is_abandoned(const Draft& draft) const;
+  // Whether what cannot be read for this reason is given up.
+  static bool is_hopeless(Draft& draft, store::Error why);
+  // Something in the draft will never be stored, which is told to those who may have written it.
+  void give_up(Shard& shard, const Draft& draft, std::string_view why) REQUIRES(shard.mutex);
+  void forget_places(Shard& shard, FileKey file) REQUIRES(shard.mutex);
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
   // Whether the draft could be stored, which is told when the first cannot and when all can again.
   void note_failed(Draft& draft, bool failed);
@@ -178,7 +212,8 @@ class Drafts {
   std::atomic<size_t> directories_{0};  // Of them.
   std::atomic<uint64_t> stored_{0};
   std::atomic<size_t> inline_bytes_{0};
-  std::atomic<size_t> failed_{0};  // drafts
+  std::atomic<size_t> failed_{0};   // drafts
+  std::atomic<size_t> perhaps_{0};  // files
 };
 
 }  // namespace kyanite::tree

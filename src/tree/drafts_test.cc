@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
+#include <vector>
 
 #include "tree/handles_test_support.h"
 
@@ -103,6 +105,54 @@ TEST_F(Writes, AfterTheFirstMoveItWhenTheirWriterIsDone) {
   const Time end = files_.clock.now();
   EXPECT_EQ(files_.close(writer), "ok");
   EXPECT_EQ(files_.find("file")->found.entry->smb.written, end);
+}
+
+TEST_F(Writes, WhoseWriterIsClosedByOthersMoveItToo) {
+  Opened reader = files_.open("file", {Disposition::kOpenIf, Kind::kFile, "R"});
+  Opened writer = files_.open("file");
+  for (const char* byte : {"x", "y"}) {
+    files_.clock.advance_seconds(10);
+    EXPECT_EQ(files_.write(writer, 0, byte), "ok");
+    files_.settle_older();
+  }
+  const Time before = files_.state(reader).smb.written;
+  files_.clock.advance_seconds(10);
+  files_.settle_older();
+  EXPECT_EQ(files_.state(reader).smb.written, before) << "the writer is not done";
+  EXPECT_TRUE(files_.open_files.force_close(writer.file, false, writer.handle));
+  files_.settle_older();
+  EXPECT_FALSE(files_.open_files.drafts().has(writer.file));
+  EXPECT_EQ(files_.find("file")->found.entry->smb.written, files_.clock.now());
+  EXPECT_EQ(files_.close(reader), "ok");
+}
+
+// Knows what is kept.
+class KeepingStore final : public store::MemoryStore {
+ public:
+  store::Hold keep(std::vector<store::Ref>) override {
+    auto token = std::make_shared<int>();
+    kept.push_back(token);
+    return store::Hold(std::move(token));
+  }
+  std::vector<std::weak_ptr<int>> kept;
+};
+
+TEST(WritesInExtents, AreKeptUntilWhoHasReadThemIsThrough) {
+  KeepingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 1)), "ok");
+  ASSERT_EQ(store.kept.size(), 1u);
+  store::Occasion occasion(store, files.lines, files.clock);
+  {
+    auto bytes = RunLoop::run(read(occasion, file, 0, 100'000));
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 2)), "ok");
+    EXPECT_EQ(files.close(file), "ok");
+    EXPECT_FALSE(files.open_files.drafts().has(file.file));
+    EXPECT_FALSE(store.kept.front().expired());
+  }
+  EXPECT_TRUE(store.kept.front().expired());
 }
 
 TEST_F(Writes, CanBeLongAndAnywhere) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "content/content.h"
@@ -125,6 +126,12 @@ Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t
     auto bytes = co_await gathering.run(offset, length);
     // Somebody may have locked the range meanwhile, and what was read is of later.
     if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
+    if (bytes && draft && !draft->kept.empty()) {
+      // What the draft has in extents is kept by it alone, and it may be stored without that soon.
+      std::vector<store::Hold> holds = draft->kept;
+      holds.push_back(std::move(hold));
+      hold = store::Hold(std::make_shared<std::vector<store::Hold>>(std::move(holds)));
+    }
     if (bytes) co_return ReadBytes{std::move(*bytes), std::move(hold)};
     // The file was written to between its entry and its content being read.
     if (bytes.error() != store::Error::kConflict) co_return Error(bytes.error());
@@ -196,6 +203,14 @@ Task<Result<void>> check_end(store::Occasion& occasion, Opened& opened, uint64_t
   co_return Result<void>();
 }
 
+// What was cut off the file counts until that is stored. Whether something was.
+Task<bool> make_room_of_share(const Opened& opened) {
+  const auto draft = drafts_of(opened).look(opened.file);
+  if (!draft || draft->bytes.kept() == UINT64_MAX) co_return false;
+  auto settled = co_await drafts_of(opened).settle(opened.file);
+  co_return settled.ok();
+}
+
 // How long the file is that is to reach at least so far. kQuotaExceeded when the share has no room
 // for what is missing. Where there is no quota it does not matter.
 Task<Result<uint64_t>> growing(store::Occasion& occasion, Opened& opened, uint64_t end) {
@@ -203,7 +218,9 @@ Task<Result<uint64_t>> growing(store::Occasion& occasion, Opened& opened, uint64
   auto state = co_await state_of(occasion, opened);
   if (!state) co_return state.error();
   const uint64_t length = state->content.length;
-  if (auto room = opened.tree.check_room(length, end); !room) co_return room.error();
+  auto room = opened.tree.check_room(length, end);
+  if (!room && co_await make_room_of_share(opened)) room = opened.tree.check_room(length, end);
+  if (!room) co_return room.error();
   co_return length;
 }
 
@@ -221,7 +238,10 @@ Task<Result<void>> change_draft(store::Occasion& occasion, Opened& opened, ByteR
   Drafts& drafts = drafts_of(opened);
   // Before, so that who cannot store anything does not keep more and more.
   if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
-  co_return drafts.change(occasion, opened, range, growth, change);
+  auto done = drafts.change(occasion, opened, range, growth, change);
+  if (!done && done.error() == Error(Reason::kQuotaExceeded) && co_await make_room_of_share(opened))
+    done = drafts.change(occasion, opened, range, growth, change);
+  co_return done;
 }
 
 }  // namespace
@@ -265,19 +285,29 @@ Task<Result<void>> flush(store::Occasion&, Opened& opened) {
 Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
   if (opened.handle == 0) co_return Error(Reason::kShownOnly);
   if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
+  Drafts& drafts = drafts_of(opened);
+  const uint64_t stored = drafts.stored();
   auto before = co_await state_of(occasion, opened);
   if (!before) co_return before.error();
   const uint64_t old = before->content.length;
   const uint64_t low = std::min(old, length);
   const ByteRange range{low, std::max(old, length) - low};
   if (auto may = check_locks(opened, range.offset, range.length, true); !may) co_return may.error();
-  const Drafts::Change change = [&](DraftLayer& layer) {
-    layer.bytes.set_length(length);
-    layer.promised_to = std::min(layer.promised_to, length);
+  if (length >= old) {
+    // What others write behind it meanwhile comes after this, and stays.
+    const Drafts::Change grow = [&](DraftLayer& layer) {
+      layer.bytes.reach(length);
+      note_times(occasion, opened, layer);
+    };
+    const Growth growth{old, length};
+    co_return co_await change_draft(occasion, opened, range, growth, grow);
+  }
+  const Drafts::Change cut = [&](DraftLayer& layer) {
+    layer.cut(length);
     note_times(occasion, opened, layer);
   };
-  const Growth growth{old, length};
-  co_return co_await change_draft(occasion, opened, range, growth, change);
+  if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
+  co_return drafts.cut(occasion, opened, length, {old, stored}, cut);
 }
 
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,

@@ -366,6 +366,8 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   if (wrote && !opened.frozen.written) table.drafts().end_writing(opened.file, occasion.now);
   if (wrote && !goes) (void)(co_await table.drafts().settle(opened.file)).ok();
   if (goes) co_await begin_closing(occasion, opened.tree, *before);
+  // What is given up before is told to the handle, and what is given up after to this.
+  const uint64_t given_up = wrote ? table.drafts().given_up(opened.file) : 0;
   auto closed = table.close(opened.handle);
   if (!closed) co_return Error(closed.error());
   if (closed->removal) {
@@ -377,7 +379,8 @@ Task<Result<std::optional<Entry>>> close(store::Occasion& occasion, Opened& open
   if (wrote) {
     if (auto settled = co_await table.drafts().settle(opened.file); !settled)
       co_return settled.error();
-    if (closed->handle.lost) co_return Error(store::Error::kCorrupt);
+    if (closed->handle.lost || table.drafts().given_up(opened.file) != given_up)
+      co_return Error(store::Error::kCorrupt);
   }
   if (asked) {
     auto now = co_await state_of(occasion, opened);

@@ -467,5 +467,13 @@ TEST_F(Caching, WritingIsCachedByOneAlone) {
   EXPECT_EQ(verdict(table, FileOperation::kDeleteFile), std::nullopt);
 }
 
+TEST_F(Caching, IsTakenByWhoSetsTheLengthThatAFileHas) {
+  const HandleId reader = must_open(table, wanting("R", a, '1'));
+  const HandleId writer = must_open(table, file_open(kWriteAccess, kFullAccess));
+  ASSERT_EQ(held(reader), "R");
+  EXPECT_TRUE(table.check_io(writer, {5, 0}, true).ok());
+  EXPECT_EQ(held(reader), "-");
+}
+
 }  // namespace
 }  // namespace kyanite::tree

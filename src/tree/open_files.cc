@@ -116,7 +116,8 @@ void OpenFiles::Admission::renamed(std::vector<uint64_t> ancestors, std::string 
 }
 
 void OpenFiles::Admission::perhaps_renamed(std::vector<uint64_t> ancestors, std::string path) {
-  table_->drafts_->perhaps_moved(file_, {std::move(ancestors), std::move(path)});
+  if (table_ != nullptr)
+    table_->drafts_->perhaps_moved(file_, {std::move(ancestors), std::move(path)});
 }
 
 // --- Precedences ---

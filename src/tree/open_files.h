@@ -234,6 +234,9 @@ class OpenFiles {
   // Something that was written to the file cannot be stored any more. Each handle that can write to
   // it is told once: by take_lost(), or when it is closed.
   void note_lost(FileKey file);
+  bool is_being_removed(FileKey file) const;
+  // Somebody has it open who can write to it.
+  bool has_writer(FileKey file) const;
   // kNoSuchHandle once it was closed.
   kyanite::Result<bool, Refusal> take_lost(HandleId handle);
 

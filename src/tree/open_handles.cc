@@ -113,6 +113,27 @@ size_t OpenFiles::force_close_all(FileKey file, bool recursive) {
   return closed;
 }
 
+bool OpenFiles::is_being_removed(FileKey key) const {
+  const Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return false;
+  const auto& in_flight = file->second.in_flight;
+  return std::count(in_flight.begin(), in_flight.end(), concurrency::FileOperation::kDeleteFile) >
+         0;
+}
+
+bool OpenFiles::has_writer(FileKey key) const {
+  const Shard& mine = shard(key);
+  MutexLock lock(mine.mutex);
+  const auto file = mine.files.find(key);
+  if (file == mine.files.end()) return false;
+  const auto& handles = file->second.handles;
+  return std::any_of(handles.begin(), handles.end(), [&](HandleId id) REQUIRES(mine.mutex) {
+    return concurrency::kWriteAccess.within(mine.handles.at(id).mode.access);
+  });
+}
+
 void OpenFiles::force_close_share(store::SpaceId share) {
   const auto meant = [&](const Handle& handle) { return handle.file.share == share; };
   // First: who opens something behind the closing sees it.

@@ -1,5 +1,6 @@
 #include "tree/opened.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,24 @@ std::string folded_name(const Tree& tree, std::string_view path) {
   return stored_name(tree.names, slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+namespace {
+// Nobody knows of some renames whether they were done, until the file is found there.
+Task<Result<std::optional<SeenEntry>>> find_elsewhere(store::Occasion& occasion, Opened& opened) {
+  const auto places = opened.tree.open_files->drafts().perhaps_at(opened.file);
+  for (const auto& place : places) {
+    const std::string folded = folded_name(opened.tree, place.path);
+    auto found = co_await find_child(occasion, opened.tree, place.parent(), folded);
+    if (!found) co_return found.error();
+    if (!*found || (*found)->entry->id != opened.file.id) continue;
+    opened.parent = place.parent();
+    opened.folded = folded;
+    opened.path = place.path;
+    co_return std::move(found);
+  }
+  co_return std::optional<SeenEntry>();
+}
+}  // namespace
+
 Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
   while (true) {
     const uint64_t moves =
@@ -26,6 +45,10 @@ Task<Result<SeenEntry>> find_opened(store::Occasion& occasion, Opened& opened) {
     if (opened.handle == 0) co_return Error(Refusal::kNoSuchHandle);
     // Somebody moved it. Once that is over the table says where it went.
     co_await opened.tree.open_files->wait_for_rename(opened.file);
+    // Before the table is asked: a rename that is over tells it first.
+    auto elsewhere = co_await find_elsewhere(occasion, opened);
+    if (!elsewhere) co_return elsewhere.error();
+    if (*elsewhere) co_return std::move(**elsewhere);
     auto handle = opened.tree.open_files->find(opened.handle);
     if (!handle || handle->moves == moves) co_return Error(Refusal::kNoSuchHandle);
     opened.moves = handle->moves;

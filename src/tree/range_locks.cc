@@ -149,9 +149,9 @@ kyanite::Result<void, Refusal> OpenFiles::check_io(HandleId handle, ByteRange ra
   MutexLock lock(mine.mutex);
   const auto found = mine.handles.find(handle);
   if (found == mine.handles.end()) return Refusal::kNoSuchHandle;
-  if (range.length == 0) return {};
   const FileKey key = found->second.file;
-  if (mine.files.at(key).locks.forbid(handle, range, write)) return Refusal::kLockConflict;
+  if (range.length != 0 && mine.files.at(key).locks.forbid(handle, range, write))
+    return Refusal::kLockConflict;
   if (write) disturb(mine, key, {handle}, rule_of(concurrency::HandleUse::kWrite), after);
   return {};
 }

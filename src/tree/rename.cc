@@ -153,6 +153,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
                              const Retouch& retouch) {
   CHECK(!tree.shown);
   std::optional<Ends> ends;
+  bool begun = false;     // The commit of the rename itself: what failed before moved nothing.
   Admissions admissions;  // Until the change is durable.
   OpenFiles::Precedence precedence;
   Awaited awaited;
@@ -160,6 +161,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
   bool released = false;           // What is open below may be so only because its client keeps it.
   auto decide = [&](store::Attempt& attempt) -> Task<Result<Changed>> {
     admissions = {};
+    begun = false;
     auto found = co_await find_ends(attempt, tree, order);
     if (!found) co_return found.error();
     ends = std::move(*found);
@@ -201,11 +203,14 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
     TreeCommit commit(attempt, tree.space, tree.usage);
     if (auto moved = co_await move_entry(commit, *ends, entry); !moved)
       co_return Error(moved.error());
+    begun = true;
     co_return Changed{std::make_unique<Entry>(std::move(entry)), ends->to_way.parent()};
   };
   auto renamed = co_await store::transact(occasion, decide);
   if (renamed) {
     admissions.source.renamed(ends->to_way.ancestors(), ends->to_way.path());
+    if (ends->destination && !ends->same_place())
+      tree.open_files->drafts().discard(tree.key(ends->destination->entry->id));
     if (is_watched(tree))
       announce_moved(tree, place_at(ends->from_way, *ends->source->entry),
                      place_at(ends->to_way, *renamed->entry), *renamed->entry);
@@ -214,7 +219,7 @@ Task<Result<Changed>> rename(store::Occasion& occasion, const Tree& tree, const 
         co_await tree.open_files->drafts().note_entry(occasion, tree, way->ancestors(),
                                                       way->path());
     }
-  } else if (renamed.error() == Error(store::Error::kUnknown)) {
+  } else if (begun && renamed.error() == Error(store::Error::kUnknown)) {
     admissions.source.perhaps_renamed(ends->to_way.ancestors(), ends->to_way.path());
   }
   co_return std::move(renamed);

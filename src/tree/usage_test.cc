@@ -132,6 +132,36 @@ TEST_F(Quotas, CountAnewWhatIsWrittenAgain) {
   EXPECT_EQ(used(), 900u);
 }
 
+TEST_F(Quotas, AreFreeAgainWhenAFileIsCutUnstored) {
+  Opened file = files_.open("file");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(files_.resize(file, 900), "ok") << i;
+    EXPECT_FALSE(usage_.has_room(files_.tree.space, 101));
+    EXPECT_EQ(files_.resize(file, 400), "ok");
+    EXPECT_TRUE(usage_.has_room(files_.tree.space, 600));
+    EXPECT_FALSE(usage_.has_room(files_.tree.space, 601));
+  }
+  EXPECT_EQ(files_.close(file), "ok");
+  EXPECT_EQ(used(), 400u);
+  EXPECT_TRUE(usage_.has_room(files_.tree.space, 600)) << "nothing is promised any more";
+  EXPECT_FALSE(usage_.has_room(files_.tree.space, 601));
+}
+
+TEST_F(Quotas, AreFreeForWhatTakesThePlaceOfWhatWasStored) {
+  Opened file = files_.open("file");
+  EXPECT_EQ(files_.write(file, 0, std::string(600, 'x')), "ok");
+  EXPECT_EQ(files_.flush(file), "ok");
+  for (const bool writes : {true, false}) {
+    EXPECT_EQ(files_.resize(file, 0), "ok");
+    EXPECT_EQ(writes ? files_.write(file, 0, std::string(600, 'y')) : files_.resize(file, 600),
+              "ok");
+    EXPECT_EQ(files_.flush(file), "ok");
+    EXPECT_EQ(used(), 600u);
+  }
+  EXPECT_EQ(files_.resize(file, kQuota + 1), kExceeded);
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
 TEST_F(Quotas, AreFreeAgainWhenAFileGoesUnstored) {
   Opened file = files_.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
   EXPECT_EQ(files_.resize(file, 1000), "ok");
