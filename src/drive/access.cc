@@ -13,6 +13,9 @@ namespace {
 // Bits that mean nothing, and those that need privileges which nobody has.
 constexpr uint32_t kMeaningless = 0x0CE0FE00;
 constexpr uint32_t kWriting = access::kWriteData | access::kAppendData;
+constexpr uint32_t kChanging = kWriting | access::kWriteEa | access::kDeleteChild |
+                               access::kWriteAttributes | access::kDelete | access::kWriteDac |
+                               access::kWriteOwner;
 
 Task<tree::Result<uint32_t>> rights_to(store::Occasion& occasion, const tree::Tree& tree,
                                        const tree::Entry& entry) {
@@ -73,8 +76,12 @@ Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most, bool r
   if (most == 0 || (exactly & ~(most | access::kSynchronize)) != 0)
     return smb::Status::kAccessDenied;
   if (exactly == asked) return exactly;
-  return (read_only ? most & ~(kWriting | access::kDeleteChild) : most) | exactly;
+  return (read_only ? most_of_read_only(most) : most) | exactly;
 }
+
+uint32_t most_of_read_only(uint32_t most) { return most & ~(kWriting | access::kDeleteChild); }
+
+uint32_t most_of_shown(uint32_t most) { return most & ~kChanging; }
 
 concurrency::AccessSet access_set(uint32_t mask) {
   concurrency::AccessSet set;

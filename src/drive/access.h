@@ -36,6 +36,11 @@ bool is_access(uint32_t asked);
 // are not written to by anybody.
 Result<uint32_t, smb::Status> grant_access(uint32_t asked, uint32_t most, bool read_only);
 
+// What is left of the most there is for what is not written to: read-only files, and all that a
+// snapshot shows, in which nothing is deleted either.
+uint32_t most_of_read_only(uint32_t most);
+uint32_t most_of_shown(uint32_t most);
+
 // As share modes see it.
 concurrency::AccessSet access_set(uint32_t access);
 concurrency::AccessSet share_set(uint32_t share_access);

@@ -71,17 +71,24 @@ Task<Reply> change_notify(Exchange& exchange) {
   if (!request) co_return refuse(exchange, request.error());
   const auto open = exchange.find_open(request->file);
   if (open == nullptr) co_return refuse(exchange, Status::kFileClosed);
-  if (!open->file.directory || open->file.handle == 0 || request->output_length > kMaxTransferBytes)
+  if (!open->file.directory || request->output_length > kMaxTransferBytes)
     co_return refuse(exchange, Status::kInvalidParameter);
   if (!open->has(smb::access::kReadData)) co_return refuse(exchange, Status::kAccessDenied);
   Watchers& watchers = open->file.tree.open_files->watchers();
   if (!open->watch) {
     const bool recursive = (request->flags & smb::kWatchTree) != 0;
-    auto watch = open->file.tree.open_files->watch(open->file.handle, recursive, request->filter);
-    if (!watch) co_return refuse(exchange, Status::kFileClosed);
-    open->watch = *watch;
+    const tree::Opened& file = open->file;
+    if (file.tree.shown) {
+      open->watch = watchers.watch_shown(file.file.share, *file.tree.shown);
+    } else {
+      auto watch = file.tree.open_files->watch(file.handle, recursive, request->filter);
+      if (!watch) co_return refuse(exchange, Status::kFileClosed);
+      open->watch = *watch;
+    }
     if (!open->watch) co_return refuse(exchange, Status::kInsufficientResources);
     open->watch_bytes = request->output_length;
+    // What ended before this could not tell it.
+    if (open->file.ended()) co_return refuse(exchange, Status::kFileClosed);
   }
   const size_t most_bytes = std::min(open->watch_bytes, request->output_length);
   const auto id = *open->watch;

@@ -125,9 +125,10 @@ Task<tree::Result<concurrency::AccessSet>> grant(Exchange& exchange,
                                   : access_to_new(exchange.occasion, tree, makes_directory, parent);
   auto most = co_await std::move(finding);
   if (!most) co_return most.error();
-  asked.most = *most;
   const bool read_only = entry != nullptr && !entry->directory &&
                          (entry->smb.attributes & tree::kReadOnlyAttribute) != 0;
+  asked.most = read_only ? most_of_read_only(*most) : *most;
+  if (tree.shown) asked.most = most_of_shown(*most);
   auto granted = grant_access(request.desired_access, *most, read_only);
   // Emptying a file is writing to it, and replacing it deletes it besides.
   uint32_t needed = 0;

@@ -14,6 +14,7 @@
 #include "smb/file_io.h"
 #include "smb/query.h"
 #include "smb/times.h"
+#include "tree/access_check.h"
 #include "tree/drafts.h"
 #include "tree/sddl.h"
 
@@ -223,6 +224,101 @@ TEST_F(CreatesOfSnapshots, AreRefusedWhenTheSnapshotIsDeletedMeanwhile) {
   world.shares.snapshot = kShown;
   world.shares.snapshot_found = [&] { delete_snapshot(kShown + 1); };
   EXPECT_EQ(create(client, asking("file", Disposition::kOpen), then()), Status::kSuccess);
+}
+
+// Nobody writes there: all have the locks that they ask for.
+TEST_F(CreatesOfSnapshots, AreLockedByAll) {
+  using namespace smb::lock_flag;
+  const struct {
+    const char* what;
+    std::vector<smb::LockElement> locks;
+    Status status;
+  } rows[] = {
+      {"a shared one", {{0, 10, kShared | kFailImmediately}}, Status::kSuccess},
+      {"an exclusive one", {{0, 10, kExclusive | kFailImmediately}}, Status::kSuccess},
+      {"one that might wait", {{5, 10, kExclusive}}, Status::kSuccess},
+      {"what is unlocked", {{0, 10, kUnlock}}, Status::kSuccess},
+      {"what is no lock", {{0, 10, kShared | kExclusive}}, Status::kInvalidParameter},
+      {"both at once", {{0, 10, kUnlock}, {0, 10, kShared}}, Status::kInvalidParameter},
+      {"behind the last byte", {{~uint64_t{0}, 2, kShared}}, Status::kInvalidLockRange},
+  };
+  const smb::FileId first = must_open_then(asking("file", Disposition::kOpen));
+  const smb::FileId second = must_open_then(asking("file", Disposition::kOpen));
+  for (const auto& [what, locks, status] : rows) {
+    for (const smb::FileId& file : {first, second}) {
+      smb::LockRequest lock;
+      lock.file = file;
+      lock.locks = locks;
+      EXPECT_EQ(client.ask(Command::kLock, lock)->status(), status) << what;
+    }
+  }
+}
+
+// Nothing changes there: who waits for that does so to the end.
+TEST_F(CreatesOfSnapshots, AreWatchedToTheirEnd) {
+  smb::ChangeNotifyRequest notify;
+  notify.flags = smb::kWatchTree;
+  notify.filter = 0xFFF;
+  notify.output_length = 1024;
+  uint64_t id = 0;
+  const auto watch = [&] {
+    world.shares.snapshot = kShown;
+    notify.file = must_open_then(asking("", Disposition::kOpen, option::kDirectoryFile));
+    id = client.next_id;
+    const auto interim = client.ask(Command::kChangeNotify, notify);
+    CHECK(interim);
+    return interim->status();
+  };
+  const struct {
+    const char* what;
+    std::function<void()> happens;
+    Status status;
+  } rows[] = {
+      {"its snapshot is deleted", [&] { delete_snapshot(); }, Status::kNotifyCleanup},
+      {"it is cancelled",
+       [&] {
+         smb::Header cancel = client.next_header(Command::kCancel);
+         cancel.message_id = id;
+         client.give(client.protect({smb::encode(cancel, smb::CancelRequest())}));
+       },
+       Status::kCancelled},
+      {"its share is deleted", [&] { delete_share(); }, Status::kNotifyCleanup},
+  };
+  for (const auto& [what, happens, status] : rows) {
+    ASSERT_EQ(watch(), Status::kPending) << what;
+    delete_snapshot(kShown + 1);
+    if (!world.shares.deleted) must_create(client, asking(std::string("new, before ") + what));
+    world.loop.run_ready();
+    EXPECT_TRUE(client.carrier.frames.empty()) << what;
+    happens();
+    world.loop.run_ready();
+    const auto answer = client.take();
+    ASSERT_EQ(answer.size(), 1u) << what;
+    EXPECT_EQ(answer[0].status(), status) << what;
+    EXPECT_EQ(answer[0].header.message_id, id) << what;
+  }
+}
+
+TEST_F(CreatesOfSnapshots, TheMostAccessIsWithoutWriting) {
+  const auto most = [&](smb::CreateRequest request, smb::CreateContexts contexts) {
+    contexts.maximal_access.emplace();
+    const auto answer = client.converse(create_message(client, std::move(request), contexts));
+    CHECK(answer.size() == 1 && answer[0].status() == Status::kSuccess);
+    const auto told = smb::CreateReplyContexts::decode(answer[0].body<smb::CreateReply>().contexts);
+    CHECK(told && told->maximal_access);
+    return told->maximal_access->access;
+  };
+  smb::CreateRequest reading = asking("file", Disposition::kOpen);
+  reading.desired_access = smb::access::kReadData;
+  EXPECT_EQ(most(reading, {}), tree::kAllRights);
+  EXPECT_EQ(most(reading, then()), smb::kGenericReadMeans | smb::kGenericExecuteMeans);
+  smb::CreateRequest read_only = asking("read-only", Disposition::kCreate);
+  read_only.attributes = tree::kReadOnlyAttribute;
+  must_create(client, read_only);
+  reading.name = "read-only";
+  EXPECT_EQ(most(reading, {}),
+            tree::kAllRights &
+                ~(smb::access::kWriteData | smb::access::kAppendData | smb::access::kDeleteChild));
 }
 
 TEST_F(Creates, DeleteOnCloseNeedsTheRightToDelete) {

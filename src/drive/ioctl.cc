@@ -54,6 +54,7 @@ Reply network_interfaces(Exchange& exchange, const smb::IoctlRequest& request) {
   const std::string address = connection.carrier().local();
   smb::NetworkInterface interface;
   interface.index = 1;
+  interface.capabilities = smb::interface_capability::kRss;
   interface.bits_per_second = kBitsPerSecond;
   interface.ip6 = address.find(':') != std::string::npos;
   const int family = interface.ip6 ? AF_INET6 : AF_INET;

@@ -25,7 +25,7 @@ inline constexpr size_t kMaxReplyFrameBytes = smb::kMaxFrameBytes - smb::kTransf
 
 // Of a connection.
 inline constexpr uint32_t kMaxCredits = 8192;
-inline constexpr size_t kMaxSessions = 64;
+inline constexpr size_t kMaxSessions = 256;    // all users of a machine may come by one
 inline constexpr size_t kMaxLogons = 8;        // sessions that nobody has authenticated yet
 inline constexpr size_t kMaxFailedLogons = 8;  // then the connection ends
 inline constexpr size_t kMaxRunning = 512;     // requests that are served or whose reply waits

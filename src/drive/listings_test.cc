@@ -30,10 +30,11 @@ class Listings : public testing::Test {
     CHECK(answer && answer->status() == Status::kSuccess);
     return answer->body<smb::CreateReply>().file;
   }
-  std::string list(const smb::FileId& directory, std::string pattern) {
+  std::string list(const smb::FileId& directory, std::string pattern,
+                   uint8_t flags = smb::query_directory_flag::kReopen) {
     smb::QueryDirectoryRequest request;
     request.info_class = smb::FileClass::kNames;
-    request.flags = smb::query_directory_flag::kReopen;
+    request.flags = flags;
     request.file = directory;
     request.pattern = std::move(pattern);
     request.output_length = kBytesPerCredit;
@@ -73,6 +74,36 @@ TEST_F(Listings, GoOneAfterTheOther) {
   EXPECT_EQ(names(first[0], 'Q'), 0u);
   EXPECT_EQ(names(second[0], 'P'), 0u);
   EXPECT_EQ(names(second[0], 'Q'), kFiles);
+}
+
+TEST_F(Listings, WhatIsAskedForAnewIsWhatIsLookedForFromThenOn) {
+  namespace flag = smb::query_directory_flag;
+  const smb::FileId directory = create("directory", true);
+  for (const char* name : {"P1", "P2", "Q1"}) create(std::string("directory\\") + name, false);
+  const struct {
+    const char* what;
+    uint8_t flags;
+    const char* pattern;
+    Status status;
+    size_t p, q;
+  } rows[] = {
+      {"the first question", 0, "P*", Status::kSuccess, 2, 0},
+      {"going on", 0, "Q*", Status::kNoMoreFiles, 0, 0},
+      {"from the beginning", flag::kRestart, "", Status::kSuccess, 2, 0},
+      {"with another pattern", flag::kRestart, "Q*", Status::kSuccess, 0, 1},
+      {"which stays", flag::kRestart, "", Status::kSuccess, 0, 1},
+      {"nothing, after something was found", flag::kRestart, "R*", Status::kNoMoreFiles, 0, 0},
+      {"nothing, of a directory opened anew", flag::kReopen, "R*", Status::kNoSuchFile, 0, 0},
+      {"what is no pattern", flag::kRestart, "a\\b", Status::kObjectNameInvalid, 0, 0},
+  };
+  for (const auto& [what, flags, pattern, status, p, q] : rows) {
+    const auto answer = client.converse(list(directory, pattern, flags));
+    ASSERT_EQ(answer.size(), 1u) << what;
+    EXPECT_EQ(answer[0].status(), status) << what;
+    if (status != Status::kSuccess) continue;
+    EXPECT_EQ(names(answer[0], 'P'), p) << what;
+    EXPECT_EQ(names(answer[0], 'Q'), q) << what;
+  }
 }
 
 }  // namespace

@@ -51,6 +51,15 @@ Status unlock(const Open& open, const std::vector<smb::LockElement>& elements) {
   return ranges.size() == elements.size() ? Status::kSuccess : Status::kInvalidParameter;
 }
 
+// Of what a snapshot shows: nobody writes to it, so that all may have what they ask for.
+Status lock_shown(const std::vector<smb::LockElement>& elements, bool unlocks) {
+  for (const auto& element : elements) {
+    if (unlocks && !is_unlock(element)) return Status::kInvalidParameter;
+    if (!unlocks && is_beyond(element)) return Status::kInvalidLockRange;
+  }
+  return Status::kSuccess;
+}
+
 Status refusal_of(tree::Refusal refusal) {
   return refusal == tree::Refusal::kLockConflict ? Status::kLockNotGranted : status_of(refusal);
 }
@@ -110,14 +119,15 @@ Task<Reply> lock(Exchange& exchange) {
   const bool unlocks = is_unlock(request->locks.front());
   const Status wrong = unlocks ? Status::kSuccess : check_flags(request->locks);
   if (wrong != Status::kSuccess) co_return refuse(exchange, wrong);
-  if (open->file.directory || open->file.handle == 0)
-    co_return refuse(exchange, Status::kInvalidParameter);
+  if (open->file.directory) co_return refuse(exchange, Status::kInvalidParameter);
   const uint32_t index = request->sequence_index();
   if (open->sequences.is_done(index, request->sequence_number()))
     co_return reply(exchange, smb::LockReply());
   open->sequences.begin(index);
   Status status = Status::kSuccess;
-  if (unlocks) {
+  if (open->file.handle == 0) {
+    status = lock_shown(request->locks, unlocks);
+  } else if (unlocks) {
     status = unlock(*open, request->locks);
   } else {
     status = co_await take(exchange, *open, request->locks);

@@ -32,14 +32,15 @@ constexpr std::array kSignings = {smb::SigningId::kGmac, smb::SigningId::kHmacSh
                                   smb::SigningId::kCmac};
 
 // What 3.1.1 agrees on in contexts.
-smb::NegotiateContexts answer_contexts(const smb::NegotiateContexts& asked, Agreement& agreement,
-                                       std::string_view salt) {
+smb::NegotiateContexts answer_contexts(const smb::NegotiateContexts& asked, bool may_encrypt,
+                                       Agreement& agreement, std::string_view salt) {
   smb::NegotiateContexts answer;
   answer.preauth.emplace();
   answer.preauth->hashes = {smb::PreauthHashId::kSha512};
   answer.preauth->salt = salt;
   if (asked.ciphers) {
-    agreement.cipher = choose(kCiphers, asked.ciphers->ids).value_or(smb::CipherId::kNone);
+    if (may_encrypt)
+      agreement.cipher = choose(kCiphers, asked.ciphers->ids).value_or(smb::CipherId::kNone);
     answer.ciphers.emplace().ids = {agreement.cipher};
   }
   agreement.signing = smb::SigningId::kCmac;
@@ -84,20 +85,22 @@ Task<Reply> negotiate(Exchange& exchange) {
   if (agreement.dialect != Dialect::kSmb210)
     agreement.capabilities |= smb::capability::kMultiChannel;
 
+  Drive& drive = connection.drive();
+  // A client that means to encrypt learns here that it cannot, when nobody can.
+  const bool may_encrypt = drive.shares.may_encrypt();
   smb::NegotiateReply body;
   const std::string salt = random_bytes(kSaltBytes);
   if (agreement.dialect == Dialect::kSmb311) {
     if (!has_sha512(request->contexts))
       co_return refuse(exchange, smb::Status::kNoPreauthIntegrityHashOverlap);
-    body.contexts = answer_contexts(request->contexts, agreement, salt);
+    body.contexts = answer_contexts(request->contexts, may_encrypt, agreement, salt);
   } else if (agreement.dialect != Dialect::kSmb210) {
     agreement.signing = smb::SigningId::kCmac;
-    if ((request->capabilities & smb::capability::kEncryption) != 0) {
+    if (may_encrypt && (request->capabilities & smb::capability::kEncryption) != 0) {
       agreement.cipher = smb::CipherId::kCcm128;
       agreement.capabilities |= smb::capability::kEncryption;
     }
   }
-  Drive& drive = connection.drive();
   body.security_mode = agreement.security_mode;
   body.dialect = agreement.dialect;
   body.server = drive.guid;

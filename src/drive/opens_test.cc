@@ -124,6 +124,7 @@ TEST_F(Opens, ClientsLearnWhereTheyReachedTheServer) {
     char text[INET6_ADDRSTRLEN] = "";
     inet_ntop(told->ip6 ? AF_INET6 : AF_INET, told->address.data(), text, sizeof text);
     EXPECT_EQ(text, address);
+    EXPECT_EQ(told->capabilities, smb::interface_capability::kRss);
     EXPECT_EQ(output.substr(0, 4), std::string(4, '\0'));  // None follows.
   }
   smb::IoctlRequest small;

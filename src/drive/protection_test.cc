@@ -124,6 +124,19 @@ TEST_F(Protection, EncryptionMayBeAllowedOrOff) {
   EXPECT_TRUE(off.carrier.is_cut);
 }
 
+TEST_F(Protection, WhereNobodyMayEncryptNoCipherIsOffered) {
+  for (const Dialect dialect : {Dialect::kSmb300, Dialect::kSmb311}) {
+    for (const bool encrypts : {true, false}) {
+      world.shares.encrypts = encrypts;
+      world.shares.account_rules.encryption = encrypts ? Encryption::kAllowed : Encryption::kOff;
+      TestClient client(world);
+      client.come_in({.dialects = {dialect}});
+      EXPECT_EQ(client.cipher != smb::CipherId::kNone, encrypts);
+      EXPECT_EQ(echo(client), Status::kSuccess);
+    }
+  }
+}
+
 TEST_F(Protection, LeastDialectIsDemandedAtLogon) {
   world.shares.account_rules.least_dialect = Dialect::kSmb300;
   TestClient old(world);

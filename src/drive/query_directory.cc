@@ -31,7 +31,6 @@ bool take_pattern(const tree::NameRules& rules, std::string_view asked, Listing&
   if (!pattern) return false;
   listing.prefix = literal_prefix(folded);
   listing.pattern = std::move(pattern);
-  listing.told_any = false;
   return true;
 }
 
@@ -110,8 +109,10 @@ Task<Reply> query_directory(Exchange& exchange) {
   const auto turn = co_await lock_listing(exchange, *open);
   Listing& listing = open->listing;
   const bool reopens = (request->flags & flag::kReopen) != 0;
-  if (reopens || (request->flags & flag::kRestart) != 0) listing.restart();
-  if (!listing.pattern || reopens) {
+  const bool restarts = reopens || (request->flags & flag::kRestart) != 0;
+  if (restarts) listing.restart();
+  if (reopens) listing.told_any = false;
+  if (!listing.pattern || reopens || (restarts && !request->pattern.empty())) {
     if (!take_pattern(open->file.tree.names, request->pattern, listing))
       co_return refuse(exchange, Status::kObjectNameInvalid);
   }

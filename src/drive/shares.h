@@ -52,6 +52,8 @@ class Shares {
   // Whether the account is still there and has that key still.
   virtual bool has_key(std::string_view account, uint64_t serial) const = 0;
   virtual AccountRules rules(std::string_view account) const = 0;
+  // Whether there may be an account that does not refuse to encrypt.
+  virtual bool may_encrypt() const = 0;
 
   // A share by name, whatever the case of its letters; nothing when the account has none of that
   // name that clients of SMB may see.

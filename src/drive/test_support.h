@@ -65,7 +65,8 @@ class TestLoop final : public Executor {
   std::deque<std::coroutine_handle<>> ready_;
 };
 
-// One account or two, each with the same shares. A share called "slow" is found when `gate` opens.
+// One account or two, each with the same shares: "data", one called "slow", which is found when
+// `gate` opens, and all whose names begin with "long".
 class TestShares final : public Shares {
  public:
   // Passwords with the serial numbers of the keys that they are. Whoever changes them counts up.
@@ -73,6 +74,7 @@ class TestShares final : public Shares {
       {"acct", {{"Passw0rd!", 1}, {"second", 2}}}, {"other", {{"Other!", 3}}}};
   uint64_t changes = 1;
   AccountRules account_rules;
+  bool encrypts = true;  // Some account does.
   tree::OpenFiles open_files;
   std::optional<store::Error> failure;
   store::SpaceId space = 7;
@@ -92,6 +94,7 @@ class TestShares final : public Shares {
                        [&](const auto& each) { return each.key_serial == serial; });
   }
   AccountRules rules(std::string_view) const override { return account_rules; }
+  bool may_encrypt() const override { return encrypts; }
   Task<Result<std::optional<Share>, store::Error>> find(store::Occasion& occasion, std::string_view,
                                                         std::string_view name) override {
     if (failure) co_return *failure;
@@ -99,7 +102,8 @@ class TestShares final : public Shares {
       Pending<bool>& opened = *gate;
       co_await opened;
     }
-    if (deleted || (name != "data" && name != "slow")) co_return std::optional<Share>();
+    const bool known = name == "data" || name == "slow" || name.starts_with("long");
+    if (deleted || !known) co_return std::optional<Share>();
     Share share;
     share.name = name;
     share.tree = {space, occasion.now, &open_files};

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "drive/test_support.h"
+#include "smb/create.h"
+#include "smb/info.h"
+#include "smb/ioctl.h"
+#include "smb/query.h"
 #include "smb/session.h"
 
 namespace kyanite::drive {
@@ -31,6 +35,29 @@ TEST_F(Trees, SharesAreConnectedByAnyServerNameAndCase) {
     EXPECT_NE(answer->header.tree_id, 0u);
   }
   EXPECT_EQ(world.drive.metrics.trees, 3u);
+}
+
+// The Linux client has room for so many.
+TEST_F(Trees, LabelsHaveSixteenCharactersAtMost) {
+  for (const std::string share :
+       {"data", "long", "long-name-of-16-", "long-name-of-more-than-16"}) {
+    ASSERT_EQ(connect("\\\\s\\" + share), Status::kSuccess);
+    smb::CreateRequest root;
+    root.desired_access = smb::access::kReadData;
+    root.options = smb::create_option::kDirectoryFile;
+    root.disposition = smb::Disposition::kOpen;
+    root.share_access = 7;
+    smb::QueryInfoRequest ask;
+    ask.type = smb::InfoType::kVolume;
+    ask.info_class = static_cast<uint8_t>(smb::VolumeClass::kVolume);
+    ask.output_length = 18 + 32;
+    ask.file = client.ask(Command::kCreate, root)->body<smb::CreateReply>().file;
+    const auto answer = client.ask(Command::kQueryInfo, ask);
+    ASSERT_EQ(answer->status(), Status::kSuccess) << share;
+    const auto told = smb::decode_input<smb::VolumeInfo>(answer->body<smb::OutputReply>().output);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->label, share.substr(0, 16));
+  }
 }
 
 TEST_F(Trees, OthersAreBadNames) {

@@ -17,6 +17,10 @@ namespace attribute = smb::volume_attribute;
 
 constexpr auto kSectorsPerUnit = static_cast<uint32_t>(kClusterBytes / kSectorBytes);
 constexpr uint32_t kPhysicalSectorBytes = 4096;
+// Names of shares have up to 63, and whoever has less room is told BUFFER_OVERFLOW. NTFS knows
+// labels of 32, and programs have room for that; but the Linux client has it for 16, and does
+// without the serial number when they are more. The name itself is known to who has connected it.
+constexpr size_t kMaxLabelCharacters = 16;
 
 struct Room {
   uint64_t total = 0;
@@ -33,7 +37,7 @@ smb::VolumeInfo volume(const Share& share) {
   smb::VolumeInfo info;
   info.creation = smb::to_file_time(share.tree.created);
   info.serial = static_cast<uint32_t>(volume_id(share.tree)) | 1;
-  info.label = share.name;
+  info.label = share.name.substr(0, kMaxLabelCharacters);
   return info;
 }
 

@@ -21,18 +21,27 @@ struct AccountSwitches : service::AccountSettings {
 class SmbRules {
  public:
   SmbRules() = default;
-  explicit SmbRules(drive::AccountRules common) : common_(common) {}
+  explicit SmbRules(drive::AccountRules common) : common_(common), may_encrypt_(encrypts(common)) {}
 
   void set(std::string account, drive::AccountRules rules) {
     by_account_[std::move(account)] = rules;
+    may_encrypt_ = may_encrypt_ || encrypts(rules);
   }
   drive::AccountRules of(std::string_view account) const {
     const auto found = by_account_.find(account);
     return found == by_account_.end() ? common_ : found->second;
   }
 
+  // Whether there may be an account that does not refuse to encrypt.
+  bool may_encrypt() const { return may_encrypt_; }
+
  private:
+  static bool encrypts(const drive::AccountRules& rules) {
+    return rules.encryption != drive::Encryption::kOff;
+  }
+
   drive::AccountRules common_;
+  bool may_encrypt_ = true;
   std::map<std::string, drive::AccountRules, std::less<>> by_account_;
 };
 

@@ -22,6 +22,7 @@ class DriveShares final : public drive::Shares {
   uint64_t generation() const override { return accounts_.generation(); }
   bool has_key(std::string_view account, uint64_t serial) const override;
   drive::AccountRules rules(std::string_view account) const override;
+  bool may_encrypt() const override { return rules_.may_encrypt(); }
   Task<Result<std::optional<drive::Share>, store::Error>> find(store::Occasion& occasion,
                                                                std::string_view account,
                                                                std::string_view name) override;

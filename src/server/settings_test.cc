@@ -256,5 +256,16 @@ TEST(MakeSettings, SmbRulesOfAllAndOfOneAccount) {
   EXPECT_EQ(settings->smb_rules.of("other").least_dialect, smb::Dialect::kSmb300);
 }
 
+TEST(MakeSettings, SmbRulesSayWhetherAnybodyMayEncrypt) {
+  constexpr drive::AccountRules kOff{drive::Encryption::kOff, smb::Dialect::kSmb210};
+  EXPECT_TRUE(SmbRules().may_encrypt());
+  SmbRules rules(kOff);
+  EXPECT_FALSE(rules.may_encrypt());
+  rules.set("plain", kOff);
+  EXPECT_FALSE(rules.may_encrypt());
+  rules.set("careful", {});
+  EXPECT_TRUE(rules.may_encrypt());
+}
+
 }  // namespace
 }  // namespace kyanite::server

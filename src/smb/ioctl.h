@@ -162,6 +162,10 @@ RangesOutput encode_ranges(std::span<const Range> ranges, size_t most_bytes);
 std::optional<std::string> encode_snapshots(std::span<const Time> snapshots, size_t most_bytes);
 
 // FSCTL_QUERY_NETWORK_INTERFACE_INFO
+namespace interface_capability {
+// Several connections to one interface are of use: clients make no more than one without it.
+inline constexpr uint32_t kRss = 1;
+}  // namespace interface_capability
 struct NetworkInterface {
   uint32_t index = 0;
   uint32_t capabilities = 0;

@@ -140,11 +140,13 @@ void OpenFiles::force_close_share(store::SpaceId share) {
   ++deletions_;
   for (Shard& each : shards_) force_close_in(each, meant);
   snapshots_.end_share(share);
+  watchers_.end_share(share);
 }
 
 void OpenFiles::force_close_snapshot(store::SpaceId share, Generation shown) {
   ++deletions_;
   snapshots_.end(share, shown);
+  watchers_.end_shown(share, shown);
 }
 
 }  // namespace kyanite::tree

@@ -125,9 +125,15 @@ TEST_F(Opens, WhatIsReadOnlyOrFullIsNotMarked) {
   EXPECT_EQ(files_.close(file), "ok");
   Opened directory = files_.open("directory", {Disposition::kCreate, Kind::kDirectory});
   ASSERT_EQ(files_.says("directory/inside", {}), "created");
+  Watchers& watchers = files_.open_files.watchers();
+  const auto watching = watchers.watch(directory.file, false, kFileNameChanged);
+  Started waits(watchers.next(*watching, 1));
   EXPECT_EQ(files_.mark(directory), "not empty");
-  // The mark is gone again: others come in.
+  EXPECT_FALSE(waits.is_done()) << "nobody has noticed";
+  // Others come in.
   EXPECT_EQ(files_.says("directory/more", {}), "created");
+  EXPECT_TRUE(waits.is_done());
+  watchers.close(*watching);
   EXPECT_EQ(files_.close(directory), "ok");
 }
 

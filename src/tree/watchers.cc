@@ -7,15 +7,26 @@ namespace kyanite::tree {
 
 std::optional<Watchers::WatchId> Watchers::watch(FileKey directory, bool recursive,
                                                  ChangedParts parts) {
-  MutexLock lock(mutex_);
-  if (!counts_.add(directory.share)) return std::nullopt;
-  const WatchId id = next_++;
   Watch added;
   added.directory = directory;
   added.recursive = recursive;
   added.parts = parts;
+  return add(std::move(added));
+}
+
+std::optional<Watchers::WatchId> Watchers::watch_shown(store::SpaceId share, Generation shown) {
+  Watch added;
+  added.directory.share = share;
+  added.shown = shown;
+  return add(std::move(added));
+}
+
+std::optional<Watchers::WatchId> Watchers::add(Watch added) {
+  MutexLock lock(mutex_);
+  if (!counts_.add(added.directory.share)) return std::nullopt;
+  const WatchId id = next_++;
+  if (!added.shown) directories_[added.directory].push_back(id);
   watches_.emplace(id, std::move(added));
-  directories_[directory].push_back(id);
   ++count_;
   return id;
 }
@@ -40,7 +51,7 @@ Task<kyanite::Result<Watchers::Seen, Watchers::Ending>> Watchers::next(WatchId w
   {
     MutexLock lock(mutex_);
     const auto found = watches_.find(watch);
-    if (found == watches_.end()) co_return Ending::kClosed;
+    if (found == watches_.end() || found->second.over) co_return Ending::kClosed;
     Watch& mine = found->second;
     if (mine.kept.too_many || !mine.kept.changes.empty()) co_return take(mine);
     if (mine.waiting.size() >= kMaxWaiting) co_return Ending::kTooMany;
@@ -70,9 +81,11 @@ void Watchers::close(WatchId watch) {
     const auto found = watches_.find(watch);
     if (found == watches_.end()) return;
     for (const Waiting& each : found->second.waiting) told.push_back({each.turn, Ending::kClosed});
-    const auto directory = directories_.find(found->second.directory);
-    std::erase(directory->second, watch);
-    if (directory->second.empty()) directories_.erase(directory);
+    if (!found->second.shown) {
+      const auto directory = directories_.find(found->second.directory);
+      std::erase(directory->second, watch);
+      if (directory->second.empty()) directories_.erase(directory);
+    }
     (void)take(found->second);
     counts_.remove(found->second.directory.share);
     watches_.erase(found);
@@ -94,6 +107,30 @@ void Watchers::end(FileKey directory, Ending why) {
     }
   }
   tell(told);
+}
+
+template <class Meant>
+void Watchers::end_where(const Meant& meant) {
+  std::vector<Told> told;
+  {
+    MutexLock lock(mutex_);
+    for (auto& [id, watch] : watches_) {
+      if (!meant(watch)) continue;
+      watch.over = true;
+      for (const Waiting& each : std::exchange(watch.waiting, {}))
+        told.push_back({each.turn, Ending::kClosed});
+    }
+  }
+  tell(told);
+}
+
+void Watchers::end_share(store::SpaceId share) {
+  end_where([&](const Watch& watch) { return watch.directory.share == share; });
+}
+
+void Watchers::end_shown(store::SpaceId share, Generation shown) {
+  end_where(
+      [&](const Watch& watch) { return watch.directory.share == share && watch.shown == shown; });
 }
 
 void Watchers::keep(Watch& watch, ChangeKind kind, std::string_view path) {

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "tree/file_key.h"
+#include "tree/records.h"
 #include "tree/share_counts.h"
 
 namespace kyanite::tree {
@@ -81,6 +82,8 @@ class Watchers {
   // Keeps changes of these parts in the directory from now on, and below it when `recursive`.
   // Nothing when there are too many.
   std::optional<WatchId> watch(FileKey directory, bool recursive, ChangedParts parts);
+  // The same for what a snapshot shows, where nothing changes: who waits does so to the end.
+  std::optional<WatchId> watch_shown(store::SpaceId share, Generation shown);
   // What was kept, if anything was.
   std::optional<Seen> kept(WatchId watch);
   // The same, or the next change once there is one. Several may wait: each gets a change.
@@ -96,6 +99,10 @@ class Watchers {
   void tell(const TreeChange& change) {
     if (any()) tell_all({&change, 1});
   }
+  // Everybody who waits, or is about to, for changes in the share or in what a snapshot of it shows
+  // is told kClosed: it is deleted.
+  void end_share(store::SpaceId share);
+  void end_shown(store::SpaceId share, Generation shown);
   // Several in one step: they are seen together.
   void tell_all(std::span<const TreeChange> changes);
 
@@ -109,6 +116,8 @@ class Watchers {
     FileKey directory;
     bool recursive = false;
     ChangedParts parts = 0;
+    std::optional<Generation> shown;  // By a snapshot: then no change is told to it.
+    bool over = false;                // What was watched is deleted.
     Seen kept;
     size_t kept_bytes = 0;
     std::vector<Waiting> waiting;
@@ -118,6 +127,9 @@ class Watchers {
     kyanite::Result<Seen, Ending> seen;
   };
 
+  std::optional<WatchId> add(Watch added);
+  template <class Meant>
+  void end_where(const Meant& meant);
   void keep(Watch& watch, ChangeKind kind, std::string_view path) REQUIRES(mutex_);
   Seen take(Watch& watch) REQUIRES(mutex_);
   static void tell(std::vector<Told>& told) {

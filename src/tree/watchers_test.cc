@@ -163,6 +163,32 @@ TEST(Watchers, KeepSoMuchAndNoMore) {
   watchers.close(*watching);
 }
 
+TEST(Watchers, WaitUntilWhatTheyWatchIsDeleted) {
+  Watchers watchers;
+  const uint64_t ancestors[] = {0};
+  const auto root = watchers.watch({7, 0}, true, kAll);
+  const auto shown = watchers.watch_shown(7, 5);
+  const auto other = watchers.watch_shown(7, 6);
+  const auto elsewhere = watchers.watch({8, 0}, true, kAll);
+  Started waits(watchers.next(*shown, 1));
+  Started waits_too(watchers.next(*other, 1));
+  watchers.tell({7, ancestors, "file", ChangeKind::kAdded, kFileNameChanged});
+  EXPECT_EQ(text_of(*watchers.kept(*root)), "+file");
+  watchers.end({7, 0}, Watchers::Ending::kDeletePending);
+  EXPECT_FALSE(waits.is_done()) << "nothing changes there";
+  watchers.end_shown(7, 5);
+  EXPECT_EQ(RunLoop::run(waits.join()).error(), Watchers::Ending::kClosed);
+  EXPECT_EQ(RunLoop::run(watchers.next(*shown, 2)).error(), Watchers::Ending::kClosed);
+  EXPECT_FALSE(waits_too.is_done());
+  watchers.end_share(7);
+  EXPECT_EQ(RunLoop::run(waits_too.join()).error(), Watchers::Ending::kClosed);
+  EXPECT_EQ(RunLoop::run(watchers.next(*root, 1)).error(), Watchers::Ending::kClosed);
+  watchers.tell({8, ancestors, "file", ChangeKind::kAdded, kFileNameChanged});
+  EXPECT_EQ(text_of(*watchers.kept(*elsewhere)), "+file");
+  for (const auto watching : {root, shown, other, elsewhere}) watchers.close(*watching);
+  EXPECT_FALSE(watchers.any());
+}
+
 TEST(Watchers, KeepSoMuchOfAllAndNoMore) {
   Watchers watchers;
   const uint64_t ancestors[] = {0};

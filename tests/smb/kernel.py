@@ -1,4 +1,4 @@
-"""Mounts a share with the SMB client of the Linux kernel and does with it what programs do (kernel_guest.py).
+"""Mounts a share with the SMB client of the Linux kernel and does with it what programs do (kernel_guest.py, kernel_rare.py).
 
   kernel.py [ONLY]     prints how each check ended; only those whose "WAY.CHECK" contains ONLY
 
@@ -7,6 +7,7 @@ kernel are needed. It and the server are in a network namespace of their own, jo
 Needs root and /dev/net/tun."""
 
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -15,15 +16,20 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "py"))
 
-from kernel_guest import CHECKS, QUOTA_GIB, SERVER, SHARE  # noqa: E402
+from kernel_guest import CHECKS  # noqa: E402
+from kernel_mount import QUOTA_GIB, SERVER, SHARE  # noqa: E402
 
 TOTAL_S = 780
 SILENCE_S = 180  # A guest that says nothing for so long has stalled.
 KERNEL = "/usr/bin/linux.uml"
+# An account besides the one that nearly all is done with, whose key is replaced.
+OTHER, OTHER_KEY = "other", "b3RoZXI="
+READ_AGAIN = "accounts read again"
 
 
 def why_not():
@@ -47,13 +53,26 @@ class Host:
         from azure.storage.fileshare import ShareServiceClient
         self.location = tempfile.mkdtemp(prefix="kyanite-kernel-")
         self.account, self.key = ACCOUNT, KEY
-        flags = ["--smbHost", SERVER, "--smbPort", "445", "--setting", "smbEncryption=allowed"]
-        # The well-known account is served on other addresses than loopback only if it is asked for.
-        self.start_server = lambda: Server(*flags, location=self.location, env={"AZURITE_ACCOUNTS": f"{ACCOUNT}:{KEY}"})
+        self.config = pathlib.Path(self.location) / "config.json"
+        self.write_accounts(OTHER_KEY)
+        flags = ["--smbHost", SERVER, "--smbPort", "445", "--setting", "smbEncryption=allowed", "--config", str(self.config)]
+        self.start_server = lambda: Server(*flags, location=self.location + "/data")
         self.server = self.start_server()
-        self.connect = lambda: ShareServiceClient(self.server.url("File"), retry_total=0,
-                                                  credential={"account_name": ACCOUNT, "account_key": KEY}).get_share_client(SHARE)
+
+        def connect(share=SHARE, account=ACCOUNT, key=KEY, snapshot=None):
+            url = self.server.url("File").rpartition("/")[0] + "/" + account
+            return ShareServiceClient(url, retry_total=0,
+                                      credential={"account_name": account, "account_key": key}).get_share_client(share, snapshot)
+        self.connect = connect
         self.connect().create_share(quota=QUOTA_GIB)
+        self.connect(account=OTHER, key=OTHER_KEY).create_share(quota=QUOTA_GIB)
+
+    def write_accounts(self, key_of_other):
+        """The well-known account is served on other addresses than loopback only if it is asked for."""
+        new = self.config.with_suffix(".new")
+        accounts = {self.account: self.key, OTHER: key_of_other}
+        new.write_text(json.dumps({"accounts": [{"name": name, "keys": [key]} for name, key in accounts.items()]}))
+        new.rename(self.config)
 
     def answer(self, line):
         """What the guest asks for: a word, and for some of them a path and a text. The code of an error where REST refuses it."""
@@ -84,7 +103,34 @@ class Host:
 
     def do_snapshot(self):
         """The second it shows."""
-        return self.connect().create_snapshot()["snapshot"][:19]
+        self.shown = self.connect().create_snapshot()["snapshot"]
+        return self.shown[:19]
+
+    def do_forget(self):
+        """The last snapshot."""
+        self.connect(snapshot=self.shown).delete_share()
+        return "done"
+
+    def do_share(self, name):
+        self.connect(name).create_share(quota=QUOTA_GIB)
+        return "done"
+
+    def do_unshare(self, name):
+        self.connect(name).delete_share()
+        return "done"
+
+    def do_quota(self, gib):
+        self.connect().set_share_quota(int(gib))
+        return "done"
+
+    def do_rekey(self, key):
+        """Of the other account. Returns when the server knows."""
+        before = self.server.log().count(READ_AGAIN)
+        self.write_accounts(key)
+        end = time.monotonic() + 30
+        while self.server.log().count(READ_AGAIN) == before and time.monotonic() < end:
+            time.sleep(0.05)
+        return "done" if self.server.log().count(READ_AGAIN) > before else "the accounts were not read again"
 
     def stop(self):
         try:
@@ -102,6 +148,7 @@ def run_inside(only):
     guest = subprocess.Popen(
         [KERNEL, "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "ssl=null",
          "eth0=tuntap,tap0", f"uml_dir={scratch}", f"KYANITE_ACCOUNT={host.account}", f"KYANITE_KEY={host.key}",
+         f"OTHER_ACCOUNT={OTHER}", f"OTHER_KEY={OTHER_KEY}",
          f"KYANITE_ONLY={only}", "PYTHONDONTWRITEBYTECODE=1", "init=/usr/bin/python3", "--", str(HERE / "kernel_guest.py")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace", env={**os.environ, "TMPDIR": scratch},
         start_new_session=True)

@@ -10,20 +10,13 @@ import fcntl
 import hashlib
 import mmap
 import os
-import pathlib
 import random
-import socket
 import struct
-import subprocess
-import sys
 import time
 import traceback
 
-MODULES = pathlib.Path("/usr/lib/uml/modules")
-SERVER = "10.77.0.1"
-GUEST = "10.77.0.2"
-SHARE = "share"
-QUOTA_GIB = 5
+import kernel_rare
+from kernel_mount import QUOTA_GIB, Mounted, Wrong, ask, at_once, fails, libc, same, start_machine, within
 
 # How the share is mounted, by the names under which the checks are told.
 WAYS = {
@@ -40,101 +33,9 @@ EVERYWHERE = ["files", "append", "truncate", "rename", "unlink", "directories"]
 ONCE = ["many_names", "names", "locks", "mapped", "two_mounts", "open_files_seen_elsewhere", "held_handles", "space",
         "holes", "copy_range", "times", "directory_times", "random_changes", "appenders", "winners", "counter",
         "replaced_while_open", "strange_names", "deep", "changing_listing", "kinds_of_locks", "far_offsets", "subfolder", "rest", "rest_and_locks", "snapshot",
-        "killed_server"]
+        "killed_server", *kernel_rare.CHECKS]
 FULL_WAY = "3.1.1"
 CHECKS = [(way, check) for way in WAYS for check in EVERYWHERE + (ONCE if way == FULL_WAY else [])]
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-class Wrong(Exception):
-    """Something is not as it should be."""
-
-
-def same(got, wanted, what=""):
-    if got != wanted:
-        raise Wrong(f"{what or 'it'} is {str(got)[:200]!r}, not {str(wanted)[:200]!r}")
-
-
-def fails(number, act, *arguments):
-    try:
-        act(*arguments)
-    except OSError as error:
-        return same(errno.errorcode[error.errno], errno.errorcode[number], "the error")
-    raise Wrong(f"{act.__name__} did not fail")
-
-
-def within(seconds, what, holds):
-    """Waits until it holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise Wrong(f"{what}: not within {seconds} s")
-        time.sleep(0.05)
-
-
-def ask(word):
-    print(f"ask {word}", flush=True)
-    return sys.stdin.readline().strip()
-
-
-# --- The machine ---
-
-def load_module(name):
-    """With those it depends on. What is not a module is in the kernel."""
-    folder = next(MODULES.iterdir())
-    needs = dict(line.split(":") for line in (folder / "modules.dep").read_text().splitlines())
-    file = next((path for path in needs if path.rsplit("/", 1)[-1] == name + ".ko"), None)
-    if file is None:
-        return
-    for path in [*reversed(needs[file].split()), file]:
-        with open(folder / path, "rb") as module:
-            if libc.syscall(313, module.fileno(), b"", 0) != 0 and ctypes.get_errno() != errno.EEXIST:  # finit_module
-                raise OSError(ctypes.get_errno(), f"{path} cannot be loaded")
-
-
-def mount(source, target, kind, options="", flags=0):
-    if libc.mount(source.encode(), str(target).encode(), kind.encode(), flags, options.encode()) != 0:
-        raise OSError(ctypes.get_errno(), f"{target} cannot be mounted with {options}")
-
-
-def set_address():
-    """As "ip address add" and "ip link set up" do."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        for name, address in (("lo", "127.0.0.1"), ("eth0", GUEST)):
-            request = struct.pack("16sHH4s8x", name.encode(), socket.AF_INET, 0, socket.inet_aton(address))
-            fcntl.ioctl(control, 0x8916, request)  # SIOCSIFADDR
-            fcntl.ioctl(control, 0x8914, struct.pack("16sH14x", name.encode(), 1 | 64))  # SIOCSIFFLAGS: up, running
-
-
-def start_machine():
-    for target, kind in (("/proc", "proc"), ("/tmp", "tmpfs"), ("/mnt", "tmpfs")):
-        mount("none", target, kind)
-    for name in ("cmac", "gcm", "ccm", "hmac", "md5", "sha256_generic", "sha512_generic", "ecb", "ctr", "ghash-generic",
-                 "aes_generic", "nls_utf8", "cifs"):
-        load_module(name)
-    set_address()
-
-
-class Mounted:
-    """The share, as a client of its own."""
-
-    def __init__(self, name, options, folder=""):
-        self.path = pathlib.Path("/mnt") / name
-        self.options = options
-        self.source = f"//{SERVER}/{SHARE}/{folder}".rstrip("/")
-
-    def __enter__(self):
-        self.path.mkdir(exist_ok=True)
-        account, key = os.environ["KYANITE_ACCOUNT"], os.environ["KYANITE_KEY"]
-        mount(self.source, self.path, "cifs",
-              f"ip={SERVER},unc=\\\\{SERVER}\\{SHARE},user={account},pass={key},nosharesock,hard,{self.options}")
-        return self.path
-
-    def __exit__(self, *_):
-        if libc.umount2(str(self.path).encode(), 0) != 0:
-            raise OSError(ctypes.get_errno(), f"{self.path} cannot be unmounted")
-
 
 # --- Checks: what is done in a directory, seen by one mount as `here` and by another as `there` ---
 
@@ -429,29 +330,6 @@ def random_changes(here, there):
         (here / "file").unlink()
 
 
-def at_once(*works):
-    """Runs functions in processes of their own; each returns a number, which are returned."""
-    readers = []
-    for work in works:
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            try:
-                os.write(writer, str(work()).encode())
-            finally:
-                os._exit(0)
-        os.close(writer)
-        readers.append(reader)
-    told = []
-    for reader in readers:
-        with open(reader) as answer:
-            told.append(answer.read())
-    for _ in works:
-        os.wait()
-    if "" in told:
-        raise Wrong("a process failed")
-    return [int(number) for number in told]
-
-
 def appenders(here, there):
     """What one appends comes behind what the other has appended, by turns."""
     (here / "log").touch()
@@ -702,7 +580,8 @@ def run_check(way, check, first, second):
     began = time.monotonic()
     try:
         (first / folder).mkdir()
-        globals()[check](first / folder, second / folder)
+        act = getattr(kernel_rare, check) if check in kernel_rare.CHECKS else globals()[check]
+        act(first / folder, second / folder)
         (first / folder).rmdir()
         print(f"ok {way} {check} ({time.monotonic() - began:.1f} s)", flush=True)
     except Exception as error:  # Whatever it is, the next check is run.

@@ -1,4 +1,4 @@
-"""A share mounted by the Linux kernel: every check of kernel_guest.py."""
+"""A share mounted by the Linux kernel: every check of kernel_guest.py and kernel_rare.py."""
 
 import pathlib
 import sys
