@@ -418,11 +418,6 @@ Task<Result<void>> set_delete_pending(store::Occasion& occasion, Opened& opened,
     if (!found) co_return found.error();
     if ((found->entry->smb.attributes & kReadOnlyAttribute) != 0 && !ignores_read_only)
       co_return Error(Reason::kReadOnly);
-    // A full directory is refused before anybody is kept from it.
-    if (opened.directory) {
-      if (auto empty = co_await require_empty(occasion, opened.tree, opened.file.id); !empty)
-        co_return empty.error();
-    }
   }
   if (pending && opened.directory) co_return co_await mark_directory(occasion, opened);
   auto marked = co_await table.set_delete_pending(opened.handle, pending);
