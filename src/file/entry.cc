@@ -42,7 +42,7 @@ Task<wire::Result<Located>> locate(Call& call, Kind kind) {
 namespace {
 
 Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation,
-                                      const tree::Reading& reading) {
+                                      tree::Reading reading) {
   auto lease_id = headers::decode_lease_id(call);
   if (!lease_id) co_return lease_id.error();
   const Rules rules{Kind::kFile, operation, concurrency::LeaseUse::kShared,
@@ -53,19 +53,19 @@ Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation ope
 }  // namespace
 
 Task<wire::Result<Located>> read_file(Call& call, concurrency::FileOperation operation) {
-  co_return co_await read_file(call, operation, {});
+  return read_file(call, operation, {});
 }
 
 Task<wire::Result<Located>> read_content(Call& call,
                                          const std::optional<headers::ByteRange>& range) {
-  const tree::Reading reading = [&](const Entry& file) -> tree::ByteRange {
+  tree::Reading reading = [&range](const Entry& file) -> tree::ByteRange {
     const uint64_t length = file.content.length;
     const uint64_t first = range ? range->first : 0;
     const uint64_t last = range && range->last ? *range->last : length;
     const uint64_t end = std::min(length, last == UINT64_MAX ? last : last + 1);
     return {first, end - std::min(first, end)};
   };
-  co_return co_await read_file(call, concurrency::FileOperation::kGetFile, reading);
+  return read_file(call, concurrency::FileOperation::kGetFile, std::move(reading));
 }
 
 Task<wire::Result<Located>> read_directory(Call& call) {

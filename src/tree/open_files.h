@@ -341,7 +341,7 @@ class OpenFiles {
     Pending<kyanite::Result<void, Refusal>> turn{};
   };
 
-  // A set of them, one bit each.
+  // A set of operations of REST, one bit each.
   using Operations = uint32_t;
 
   // What is known about one file or directory; forgotten when nothing is.
