@@ -44,8 +44,9 @@ SmbClient::SmbClient(uint16_t port, const Account& account) : socket_(connect_so
   ntlm.password = account.password;
   const auto answer = negotiate();
   if (!answer || answer->status() != smb::Status::kSuccess) give_up("NEGOTIATE failed");
-  if (dialect != smb::Dialect::kSmb311 || signing != smb::SigningId::kGmac ||
-      cipher != smb::CipherId::kGcm128)
+  // Where nothing may be encrypted there is no cipher.
+  const bool ciphers = cipher == smb::CipherId::kGcm128 || cipher == smb::CipherId::kNone;
+  if (dialect != smb::Dialect::kSmb311 || signing != smb::SigningId::kGmac || !ciphers)
     give_up("the server does not speak 3.1.1 with AES-128-GMAC and AES-128-GCM");
   const auto last = log_on();
   if (!last || last->status() != smb::Status::kSuccess)
