@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -246,12 +247,48 @@ void Md5Hash::update(std::string_view bytes) {
   update_all({&one, 1});
 }
 
-Md5Hash::Instructions Md5Hash::best() {
+bool Md5Hash::has(Instructions instructions) {
+  if (instructions == Instructions::kUsual) return true;
 #if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  if (has) return Instructions::kAvx512;
+  static const bool avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  return avx512;
+#else
+  return false;
 #endif
-  return Instructions::kUsual;
+}
+
+// What is fast differs between processors that have the same instructions: some have a result of
+// AVX-512 as soon as any other, some a cycle later. Whoever else uses the machine meanwhile makes
+// some of the times longer, so the shortest count.
+Md5Hash::Instructions Md5Hash::measure(size_t bodies) {
+  constexpr size_t kBlocks = 128;
+  constexpr int kTimes = 8;
+  const std::string bytes(kBlocks * MD5_CBLOCK, '\0');
+  std::array<Md5Hash, kMostAtOnce> hashes;
+  std::array<Update, kMostAtOnce> updates{};
+  for (size_t i = 0; i < bodies; ++i) updates[i] = {&hashes[i], bytes};
+  const auto shortest = [&](Instructions by) {
+    auto least = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < kTimes; ++i) {
+      const auto began = std::chrono::steady_clock::now();
+      hash_blocks(std::span(updates).first(bodies), kBlocks, by);
+      least = std::min(least, std::chrono::steady_clock::now() - began);
+    }
+    return least;
+  };
+  return shortest(Instructions::kAvx512) < shortest(Instructions::kUsual) ? Instructions::kAvx512
+                                                                          : Instructions::kUsual;
+}
+
+Md5Hash::Instructions Md5Hash::best(size_t bodies) {
+  if (!has(Instructions::kAvx512)) return Instructions::kUsual;
+  static const auto measured = [] {
+    std::array<Instructions, kMostAtOnce> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = measure(i + 1);
+    return all;
+  }();
+  return measured[bodies - 1];
 }
 
 // It is counted in bits.
@@ -300,7 +337,7 @@ void Md5Hash::hash_blocks(std::span<const Update> updates, size_t blocks,
   hash_lanes<FourBodies>(updates, blocks);
 }
 
-void Md5Hash::update_all(std::span<const Update> updates, Instructions by) {
+void Md5Hash::update_all(std::span<const Update> updates, std::optional<Instructions> by) {
   CHECK(updates.size() <= kMostAtOnce);
   std::array<Update, kMostAtOnce> left{};
   size_t count = 0;
@@ -321,7 +358,7 @@ void Md5Hash::update_all(std::span<const Update> updates, Instructions by) {
     size_t bytes = left[0].bytes.size();
     for (size_t i = 1; i < count; ++i) bytes = std::min(bytes, left[i].bytes.size());
     const size_t blocks = bytes / MD5_CBLOCK;
-    hash_blocks(std::span(left).first(count), blocks, by);
+    hash_blocks(std::span(left).first(count), blocks, by ? *by : best(count));
     for (size_t i = 0; i < count; ++i) left[i].bytes.remove_prefix(blocks * MD5_CBLOCK);
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,14 +27,17 @@ class Md5Hash {
   };
   static constexpr size_t kMostAtOnce = 4;
   enum class Instructions : uint8_t { kUsual, kAvx512 };
-  static Instructions best();  // Of those that this machine has.
-  static void update_all(std::span<const Update> updates, Instructions by = best());
+  static bool has(Instructions instructions);
+  // Nothing: by what is fastest here for as many, which is measured once.
+  static void update_all(std::span<const Update> updates, std::optional<Instructions> by = {});
   std::string finish();  // 16 bytes. Once, at the end.
 
  private:
   void update_by_openssl(std::string_view bytes);
   // How many bytes are missing to a whole block.
   size_t missing() const { return state_.num == 0 ? 0 : MD5_CBLOCK - state_.num; }
+  static Instructions best(size_t bodies);
+  static Instructions measure(size_t bodies);
   // The same number of whole blocks of each.
   static void hash_blocks(std::span<const Update> updates, size_t blocks, Instructions by);
   template <class Bodies>
