@@ -64,10 +64,10 @@ class Load::Weight {
     load_->bytes_ -= bytes_;
   }
 
-  // For requests that wait for other clients: they take only the bytes that they came with, and
-  // others are served meanwhile.
   // Its part of the memory for frames, which goes on with the frame.
   Budget::Part take_frame() { return std::move(frame_); }
+  // For requests that wait for other clients: they take only the bytes that they came with, and
+  // others are served meanwhile.
   void rest(uint64_t bytes) {
     if (load_ == nullptr) return;
     load_->requests_ -= std::exchange(requests_, 0);

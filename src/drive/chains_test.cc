@@ -330,6 +330,24 @@ TEST_F(EndedChains, DoNotWaitForLocks) {
   EXPECT_TRUE(ends_before(lock(waiter, smb::lock_flag::kExclusive)));
 }
 
+// Others have their turn after so many messages, and the connection may end then.
+TEST_F(EndedChains, AreFoundWhileOthersHaveTheirTurn) {
+  const smb::FileId holder = create("file");
+  const smb::FileId waiter = create("file");
+  client.asked_credits = 100;
+  ASSERT_EQ(ask({lock(holder, smb::lock_flag::kExclusive)}).at(0).status(), Status::kSuccess);
+  std::vector<std::string> messages;
+  while (messages.size() + 1 < kMessagesATurn) messages.push_back(echo());
+  messages.push_back(lock(waiter, smb::lock_flag::kExclusive));
+  const auto arrive = [](Connection& connection, std::string frame) -> Detached {
+    EXPECT_TRUE(co_await connection.receive(Buffer::copy_of(frame)));
+  };
+  arrive(client.connection, client.protect(std::move(messages)));
+  EXPECT_TRUE(client.connection.busy()) << "it rests";
+  client.end();
+  EXPECT_EQ(world.drive.metrics.waiting, 0u);
+}
+
 // What waits for however long holds up nothing behind it, and keeps little.
 TEST_F(EndedChains, LocksWaitOnlyAtTheEndOfSmallOnes) {
   const smb::FileId holder = create("file");

@@ -408,14 +408,16 @@ Task<void> Connection::end(bool answered) {
     ++guests_;
   }
   while (chains_ > 0) co_await make_progress();
-  const bool stays = drive_.lonely_homes.fetch_add(1) < kMaxLonelyHomes;
+  const bool lonely = std::any_of(sessions_.begin(), sessions_.end(),
+                                  [](const auto& each) { return !each.second->further.empty(); });
+  const bool stays = lonely && drive_.lonely_homes.fetch_add(1) < kMaxLonelyHomes;
   std::vector<std::shared_ptr<Session>> alone;
   for (const auto& [id, session] : sessions_) {
     if (!stays || session->further.empty()) alone.push_back(session);
   }
   for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
   while (!sessions_.empty() || !ending_sessions_.empty() || guests_ > 0) co_await make_progress();
-  drive_.lonely_homes.fetch_sub(1);
+  if (lonely) drive_.lonely_homes.fetch_sub(1);
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;

@@ -331,7 +331,9 @@ Task<Reply> open_new(Exchange& exchange, const smb::CreateRequest& request,
   AppInstances& programs = exchange.connection.drive().programs;
   if (program && programs.count(*program) >= kMaxOpensOfProgram)
     co_return refuse(exchange, Status::kInsufficientResources);
-  if (program) co_await take_from_elsewhere(exchange, *program, *tree, asked.opening.path);
+  // What a snapshot shows keeps nobody from anything.
+  if (program && !tree->shown)
+    co_await take_from_elsewhere(exchange, *program, *tree, asked.opening.path);
   let_wait(exchange, *tree, asked.opening);
   auto opened = co_await tree::open(exchange.occasion, *tree, asked.opening);
   exchange.when_cancelled(nullptr);

@@ -409,11 +409,13 @@ TEST_F(Creates, TheRemoverEndsWhenAllIsRemoved) {
   TestClient other{world};
   come_in(other, 'o');
   std::promise<void> go;
-  ASSERT_TRUE(world.workers.submit([&go] { go.get_future().wait(); }));
+  ASSERT_TRUE(world.workers.submit([done = go.get_future().share()] { done.wait(); }));
   other.give(other.protect({other.message(Command::kCreate, asking("file"))}));
   table.set_remover(nullptr);
   remover.reset();
   EXPECT_FALSE(table.is_delete_pending(file)) << "whatever the workers have to do";
+  EXPECT_TRUE(table.list(file, false, 0, 10).empty());
+  EXPECT_EQ(create(other, asking("file", Disposition::kCreate)), Status::kSuccess) << "it is gone";
   go.set_value();
 }
 

@@ -48,12 +48,14 @@ void Connection::one_ended(bool guest) {
 
 Task<void> Connection::serve(Chain& chain) {
   for (size_t i = 0; i < chain.requests.size() && goes_on(chain); ++i) {
-    if (i % kMessagesATurn == kMessagesATurn - 1) co_await Executor::yield();
     if (chain.requests[i].message.header.command == smb::Command::kCancel) {
       cancel_asked(chain, chain.requests[i]);
       continue;
     }
     Exchange exchange(*this, chain, i);
+    // By it the chain is found when it has to end meanwhile.
+    if (i % kMessagesATurn == kMessagesATurn - 1) co_await Executor::yield();
+    if (!goes_on(chain)) co_return;
     Reply reply = co_await answer(exchange);
     if (!goes_on(chain)) co_return;
     finish(exchange, std::move(reply));

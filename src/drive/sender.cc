@@ -263,7 +263,11 @@ Detached Sender::prepare_all() {
       }
     };
     const bool large = bytes_of(frame) > kInlineCryptoBytes || has_files(frame);
-    const bool done = large ? co_await workers_.run(work) : work();
+    bool done = false;
+    try {
+      done = large ? co_await workers_.run(work) : work();
+    } catch (const std::bad_alloc&) {  // There is none for handing it over, either.
+    }
     if (!done) give_up();
     if (broken_) {
       prepared = {};

@@ -87,6 +87,7 @@ class FrameReader {
   Task<bool> receive_some();
   Task<bool> receive_rest(Buffer& frame, size_t bytes);
   void take_seat();
+  int64_t logon_until_ms();
   int64_t idle_until_ms();
 
   net::Connection& socket_;
@@ -94,7 +95,8 @@ class FrameReader {
   const int64_t idle_ms_;
   const int64_t logon_ms_;
   int64_t logon_by_ms_;  // While nobody has logged on, at first or any more.
-  int64_t active_ms_;    // When something came last, or was still open or served.
+  bool logged_on_ = false;
+  int64_t active_ms_;  // When something came last, or was still open or served.
   std::unique_ptr<net::Inbox> inbox_;
   bool serving_ = false;
   size_t keep_alives_ = 0;
@@ -103,11 +105,8 @@ class FrameReader {
 Task<std::optional<FrameReader::Frame>> FrameReader::next() {
   while (true) {
     if (socket_.draining()) co_return std::nullopt;
-    if (connection_.authenticated()) {
-      logon_by_ms_ = socket_.now_ms() + logon_ms_;
-    } else if (socket_.now_ms() >= logon_by_ms_) {
+    if (!connection_.authenticated() && socket_.now_ms() >= logon_until_ms())
       co_return std::nullopt;
-    }
     if (inbox_ != nullptr && inbox_->unread().size() >= smb::kPrefixBytes) {
       std::array<char, smb::kPrefixBytes> bytes{};
       std::copy_n(inbox_->unread().begin(), bytes.size(), bytes.begin());
@@ -143,8 +142,15 @@ void FrameReader::take_seat() {
   }
 }
 
+// Nobody is logged on. The time for it begins when that is seen first.
+int64_t FrameReader::logon_until_ms() {
+  if (std::exchange(logged_on_, false)) logon_by_ms_ = socket_.now_ms() + logon_ms_;
+  return logon_by_ms_;
+}
+
 int64_t FrameReader::idle_until_ms() {
-  if (!connection_.authenticated()) return logon_by_ms_;
+  if (!connection_.authenticated()) return logon_until_ms();
+  logged_on_ = true;
   const int64_t now = socket_.now_ms();
   if (connection_.has_opens() || connection_.busy()) active_ms_ = now;
   return active_ms_ + idle_ms_;
@@ -191,7 +197,7 @@ Task<bool> FrameReader::receive_rest(Buffer& frame, size_t bytes) {
     if (patience.left_ms() <= 0) co_return false;
     const int64_t before = socket_.now_ms();
     int64_t deadline = before + patience.left_ms();
-    if (!connection_.authenticated()) deadline = std::min(deadline, logon_by_ms_);
+    if (!connection_.authenticated()) deadline = std::min(deadline, logon_until_ms());
     const net::Wake wake = co_await socket_.wait(progress.step, deadline);
     if (wake != net::Wake::kReady) co_return false;
     patience.waited(socket_.now_ms() - before);

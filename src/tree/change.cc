@@ -47,7 +47,7 @@ Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, co
       const ByteRange range = reading ? reading(*located->found.entry) : ByteRange{};
       auto admitted = tree.open_files->admit_reader(key, rules.operation, range, awaited);
       if (!admitted && admitted.error() == Error(Refusal::kCached)) {
-        auto given = co_await tree.open_files->given_back(key, occasion.deadline);
+        auto given = co_await tree.open_files->given_back(key, occasion.deadline, 0, true);
         if (!given) co_return given.error();
         if (occasion.deadline.over()) co_return Error(store::Error::kTimeout);
         continue;  // What they brought is to be read.

@@ -51,7 +51,7 @@ using Reading = std::function<ByteRange(const Entry& file)>;
 
 // For reads of an entry, as it is now or as a snapshot shows it: it is of the kind that the rules
 // say, the lease id is right, nobody who has it open has denied reading, or locked for himself what
-// is read (kLockConflict), and nothing in it is half of what was written under a lock.
+// is read (kLockConflict), and nothing that is read is half of what was written under a lock of it.
 Task<Result<Located>> read_entry(store::Occasion& occasion, const Tree& tree, const Path& path,
                                  const Rules& rules, const Reading& reading = {});
 

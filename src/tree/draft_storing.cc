@@ -208,7 +208,10 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
       if (!found->second->busy) {
         draft = found->second;
         draft->storing = draft->newest.take(now);
-        if (draft->storing.empty()) co_return Result<void>();
+        if (draft->storing.empty()) {
+          forget_if_empty(mine, file);
+          co_return Result<void>();
+        }
         draft->busy = true;
         break;
       }

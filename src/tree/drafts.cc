@@ -193,9 +193,7 @@ Task<Result<void>> Drafts::settle_keys(std::vector<FileKey> files) {
   Result<void> all;
   for (const FileKey& file : files) {
     auto done = co_await settle(file);
-    // That the disk is full is for those to forgive who make room; nothing else is.
-    const bool is_first = all.ok() || all.error() == Error(store::Error::kFull);
-    if (!done && is_first) all = done.error();
+    if (!done && all.ok()) all = done.error();
   }
   co_return all;
 }
@@ -299,6 +297,12 @@ void Drafts::discard(FileKey file) {
 void Drafts::discard_share(store::SpaceId share) {
   for (const FileKey& file : keys([&](const Draft& draft) { return draft.file.share == share; }))
     discard(file);
+  if (perhaps_ == 0) return;
+  for (Shard& each : shards_) {
+    MutexLock lock(each.mutex);
+    perhaps_ -=
+        std::erase_if(each.perhaps, [&](const auto& known) { return known.first.share == share; });
+  }
 }
 
 void Drafts::moved(FileKey file, const std::vector<EntryId>& ancestors, const std::string& path) {

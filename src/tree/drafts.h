@@ -69,14 +69,6 @@ class Drafts {
   using Change = std::function<void(DraftLayer& newest)>;
   Result<void> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                       const Growth& growth, const Change& change);
-
-  // Through a handle an entry was put into a directory or taken out of it: the directory's times
-  // tell so from now on, and are stored later. They are not promised to anybody, so that a crash
-  // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as
-  // of a handle.
-  Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
-                        const std::vector<EntryId>& ancestors, std::string_view path);
-
   // The same for a file that is to become shorter: nothing that it loses may be locked. It was seen
   // that it had this length, when stored() said this.
   struct Seen {
@@ -85,6 +77,13 @@ class Drafts {
   };
   Result<void> cut(const store::Occasion& occasion, const Opened& opened, uint64_t length,
                    const Seen& seen, const Change& change);
+
+  // Through a handle an entry was put into a directory or taken out of it: the directory's times
+  // tell so from now on, and are stored later. They are not promised to anybody, so that a crash
+  // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as
+  // of a handle.
+  Task<void> note_entry(const store::Occasion& occasion, const Tree& tree,
+                        const std::vector<EntryId>& ancestors, std::string_view path);
 
   // The turn of one of those who only append to the file: nobody of them writes between another's
   // look at the length and its write.

@@ -115,7 +115,7 @@ Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t
   if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
   store::Hold hold = occasion.store().hold();
   for (int tries = 0; tries < store::kMaxTries; ++tries) {
-    const auto draft =
+    auto draft =
         opened.handle == 0
             ? std::nullopt
             : drafts_of(opened).look(opened.file, offset,
@@ -128,7 +128,7 @@ Task<Result<ReadBytes>> read(store::Occasion& occasion, Opened& opened, uint64_t
     if (auto may = check_locks(opened, offset, length, false); !may) co_return may.error();
     if (bytes && draft && !draft->kept.empty()) {
       // What the draft has in extents is kept by it alone, and it may be stored without that soon.
-      std::vector<store::Hold> holds = draft->kept;
+      std::vector<store::Hold> holds = std::move(draft->kept);
       holds.push_back(std::move(hold));
       hold = store::Hold(std::make_shared<std::vector<store::Hold>>(std::move(holds)));
     }
@@ -282,11 +282,13 @@ Task<Result<void>> flush(store::Occasion&, Opened& opened) {
   co_return Result<void>();
 }
 
-Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
-  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
-  if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
-  Drafts& drafts = drafts_of(opened);
-  const uint64_t stored = drafts.stored();
+namespace {
+
+constexpr int kMostLooks = 4;
+
+// Of a file of which was seen how much was stored before.
+Task<Result<void>> try_set_length(store::Occasion& occasion, Opened& opened, uint64_t length,
+                                  uint64_t stored) {
   auto before = co_await state_of(occasion, opened);
   if (!before) co_return before.error();
   const uint64_t old = before->content.length;
@@ -306,8 +308,24 @@ Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_
     layer.cut(length);
     note_times(occasion, opened, layer);
   };
+  co_return drafts_of(opened).cut(occasion, opened, length, {old, stored}, cut);
+}
+
+}  // namespace
+
+Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
+  Drafts& drafts = drafts_of(opened);
   if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
-  co_return drafts.cut(occasion, opened, length, {old, stored}, cut);
+  for (int tries = 1;; ++tries) {
+    const uint64_t stored = drafts.stored();
+    auto set = co_await try_set_length(occasion, opened, length, stored);
+    // Where more was stored meanwhile, perhaps behind the end, more is taken for locked than is.
+    const bool again = !set && set.error() == Error(Refusal::kLockConflict) &&
+                       drafts.stored() != stored && tries < kMostLooks;
+    if (!again) co_return set;
+  }
 }
 
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,

@@ -54,5 +54,30 @@ TEST(Lengths, MayBeCutBeforeWhatIsLockedFarBehindTheEnd) {
   EXPECT_EQ(files.close(holder), "ok");
 }
 
+// Storing what was written makes it look as if somebody had made the file longer.
+TEST(Lengths, MayBeCutWhereMuchWaitsToBeStored) {
+  store::MemoryStore store;
+  HandleTree files(store);
+  Opened holder = files.open("file");
+  Opened other = files.open("file");
+  for (size_t i = 0; i <= Drafts::kMaxParts; ++i) EXPECT_EQ(files.write(other, 2 * i, "x"), "ok");
+  ASSERT_TRUE(RunLoop::run(files.open_files.lock(holder.handle, {{{1u << 30, 1}, false}})).ok());
+  EXPECT_EQ(files.resize(other, 1), "ok");
+  EXPECT_EQ(files.close(other), "ok");
+  EXPECT_EQ(files.stored("file"), "x");
+  EXPECT_EQ(files.close(holder), "ok");
+}
+
+TEST(Lengths, ThatChangeNothingLeaveNothing) {
+  store::MemoryStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  file.frozen.written = file.frozen.changed = true;
+  EXPECT_EQ(files.resize(file, 0), "ok");
+  EXPECT_EQ(files.close(file), "ok");
+  EXPECT_FALSE(files.open_files.drafts().has(file.file));
+  EXPECT_TRUE(files.is_idle());
+}
+
 }  // namespace
 }  // namespace kyanite::tree

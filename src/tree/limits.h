@@ -19,6 +19,8 @@ inline constexpr size_t kMaxLocks = 1024 * 1024;
 inline constexpr size_t kMaxReleasedHandles = 16384;
 // Handles that wait for their clients to come back, of all files together, too.
 inline constexpr size_t kMaxParkedHandles = 32 * 1024;
+// How often a REST operation waits for what was written under locks that come and go.
+inline constexpr int kMostLooksAtLocks = 8;
 // How long a REST operation waits at most for clients to give back what they cache.
 inline constexpr int64_t kCacheFlushSeconds = 30;
 

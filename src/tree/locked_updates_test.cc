@@ -57,6 +57,40 @@ TEST_F(LockedUpdates, AreStoredAnewForWhoHasWaited) {
   }
 }
 
+// Somebody locks, writes and gives back again and again.
+TEST_F(LockedUpdates, AreNotWaitedForWithoutEnd) {
+  for (const auto operation : {FileOperation::kGetFile, FileOperation::kPutRange}) {
+    awaited_ = {};
+    EXPECT_EQ(files_.write(file_, 0, "a"), "ok");
+    std::string said;
+    int rounds = 0;
+    for (; rounds < 100; ++rounds) {
+      said = outcome(ask(operation));
+      if (said != text_of(Error(Refusal::kCached))) break;
+      wait();
+      lock();
+      EXPECT_EQ(files_.write(file_, 0, "b"), "ok");
+      unlock();
+    }
+    EXPECT_EQ(said, text_of(Error(Refusal::kLockConflict)));
+    EXPECT_EQ(rounds, kMostLooksAtLocks + 1);
+  }
+}
+
+TEST_F(LockedUpdates, AreNoMatterForWhoReadsNoBytes) {
+  const auto ask_about = [&] {
+    return outcome(files_.open_files.admit_reader(file_.file, FileOperation::kGetFileProperties, {},
+                                                  awaited_));
+  };
+  EXPECT_EQ(files_.write(file_, 0, "a"), "ok");
+  EXPECT_EQ(ask_about(), text_of(Error(Refusal::kCached)));
+  wait();
+  lock();
+  EXPECT_EQ(files_.write(file_, 0, "b"), "ok");
+  unlock();
+  EXPECT_EQ(ask_about(), "ok");
+}
+
 TEST_F(LockedUpdates, AreRefusedAtOnce) {
   lock();
   EXPECT_EQ(files_.write(file_, 0, "aa"), "ok");

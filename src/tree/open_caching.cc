@@ -120,7 +120,7 @@ void OpenFiles::add_timed(Shard& shard, FileKey key, Wait& wait) {
   if (shard.timed.insert(key).second) ++timed_;
 }
 
-Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline, HandleId by) {
+Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline, HandleId by, bool reads) {
   const Moment until = after_seconds(clock_.moment(), kCacheFlushSeconds);
   Shard& mine = shard(key);
   for (bool first = true;; first = false) {
@@ -136,7 +136,8 @@ Task<Result<void>> OpenFiles::given_back(FileKey key, Deadline deadline, HandleI
       const bool some =
           first && (mine.breaking.contains(key) || file.closing + file.undecided != 0);
       // Who takes precedence waits for what is in flight, everybody else for those who do.
-      const bool turn = by != 0 ? !file.in_flight.empty() : !file.precedences.empty();
+      // Nobody who does comes before those who read.
+      const bool turn = by != 0 ? !file.in_flight.empty() : !reads && !file.precedences.empty();
       if (!some && !turn) break;
       add_timed(mine, key, wait);
     }

@@ -196,10 +196,24 @@ std::optional<Refusal> OpenFiles::refuse(Shard& shard, FileKey key, FileOperatio
   return std::nullopt;
 }
 
+// Where locks come and go without a pause an operation does not wait for ever. One that reads or
+// writes the bytes is told of the locks, as long as they are known, which those are that matter.
 std::optional<Refusal> OpenFiles::wait_for_drafts(const Shard& shard, FileKey key,
-                                                  const Awaited& awaited) {
-  if (awaited.file == key && awaited.locks == locks_at(shard, key)) return std::nullopt;
-  return Refusal::kCached;
+                                                  FileOperation operation, Awaited& awaited) {
+  if (awaited.file != key) return Refusal::kCached;
+  if (awaited.locks == locks_at(shard, key)) return std::nullopt;
+  if (++awaited.again <= kMostLooksAtLocks) return Refusal::kCached;
+  const auto found = shard.files.find(key);
+  const bool known = found != shard.files.end() && found->second.lock_moves != 0;
+  const bool bytes = operation == FileOperation::kGetFile || operation == FileOperation::kPutRange;
+  if (known && bytes) return Refusal::kLockConflict;
+  return std::nullopt;
+}
+
+void OpenFiles::Awaited::begin(FileKey key, uint64_t at) {
+  if (file != key) again = 0;
+  file = key;
+  locks = at;
 }
 
 Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operation,
@@ -212,10 +226,10 @@ Result<OpenFiles::Admission> OpenFiles::admit(FileKey key, FileOperation operati
   Shard& mine = shard(key);
   MutexLock lock(mine.mutex);
   auto refusal = refuse(mine, key, operation, after);
-  if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, awaited);
+  if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, operation, awaited);
   if (!refusal && comes_later(mine, key, operation)) refusal = Refusal::kCached;
   if (!refusal) return note(mine, key, operation);
-  if (refusal == Refusal::kCached) awaited = {key, locks_at(mine, key)};
+  if (refusal == Refusal::kCached) awaited.begin(key, locks_at(mine, key));
   return Error(*refusal);
 }
 
@@ -230,8 +244,10 @@ Result<void> OpenFiles::admit_reader(FileKey key, FileOperation operation, ByteR
   if (!refusal && range.length != 0 && found != mine.files.end() &&
       found->second.locks.forbid(0, range, false))
     refusal = Refusal::kLockConflict;
-  if (!refusal && unsettled) refusal = wait_for_drafts(mine, key, awaited);
-  if (refusal == Refusal::kCached) awaited = {key, locks_at(mine, key)};
+  // Who reads no bytes does not mind locks.
+  const bool waits = unsettled && (range.length != 0 || awaited.file != key);
+  if (!refusal && waits) refusal = wait_for_drafts(mine, key, operation, awaited);
+  if (refusal == Refusal::kCached) awaited.begin(key, locks_at(mine, key));
   if (after.any()) forget_if_idle(mine, key);
   if (refusal) return Error(*refusal);
   return {};

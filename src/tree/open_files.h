@@ -118,6 +118,8 @@ class OpenFiles {
   struct Awaited {
     std::optional<FileKey> file;
     uint64_t locks = 0;  // How locks of its ranges stood then: see locks_at().
+    int again = 0;       // How often they stood otherwise when it was asked again.
+    void begin(FileKey key, uint64_t at);
   };
 
   // What was written through handles and is not stored yet. Whoever is admitted finds it stored.
@@ -155,7 +157,8 @@ class OpenFiles {
 
   // Until it is worth asking again, or kCacheFlushDelay: it has taken longer than the deadline or
   // kCacheFlushSeconds. `by`: for admit_rename_by(), as long as the deadline lets it.
-  Task<Result<void>> given_back(FileKey file, Deadline deadline, HandleId by = 0);
+  Task<Result<void>> given_back(FileKey file, Deadline deadline, HandleId by = 0,
+                                bool reads = false);
 
   // Files of the share that wait for deletion, to be left out of listings. Usually empty, which
   // costs nothing to see.
@@ -442,7 +445,8 @@ class OpenFiles {
       REQUIRES(shard.mutex);
   // What was written is stored first, unless it was once.
   static std::optional<Refusal> wait_for_drafts(const Shard& shard, FileKey key,
-                                                const Awaited& awaited) REQUIRES(shard.mutex);
+                                                concurrency::FileOperation operation,
+                                                Awaited& awaited) REQUIRES(shard.mutex);
   // Differs when a lock of one of its ranges moved, that is was taken or given back.
   static uint64_t locks_at(const Shard& shard, FileKey key) REQUIRES(shard.mutex);
   void note_lock_move(File& file) { file.lock_moves = ++lock_moves_; }

@@ -52,18 +52,21 @@ bool Usage::has_room(store::SpaceId share, uint64_t more) const {
 bool Usage::promise(store::SpaceId share, uint64_t more) {
   if (more == 0) return true;
   MutexLock lock(mutex_);
-  Share& promised = shares_[share];
-  if (!fits(promised, more)) return false;
-  promised.promised += static_cast<int64_t>(more);
+  const auto found = shares_.find(share);
+  if (found == shares_.end()) return true;  // It is gone, and has no quota.
+  if (!fits(found->second, more)) return false;
+  found->second.promised += static_cast<int64_t>(more);
   return true;
 }
 
 void Usage::take_back(store::SpaceId share, uint64_t promised) {
   if (promised == 0) return;
   MutexLock lock(mutex_);
-  // Of a share that is gone nothing is kept back any more.
+  // Of a share that is gone nothing is kept back any more; it may be back meanwhile.
   const auto found = shares_.find(share);
-  if (found != shares_.end()) found->second.promised -= static_cast<int64_t>(promised);
+  if (found == shares_.end()) return;
+  int64_t& all = found->second.promised;
+  all = std::max<int64_t>(all - static_cast<int64_t>(promised), 0);
 }
 
 void Usage::set_quota(store::SpaceId share, uint64_t quota, Time as_of) {
