@@ -29,16 +29,25 @@ void check(std::string_view bytes) {
   CHECK(store::encode(*again) == encoded);
 }
 
-// Generations count from 1: as 0 is not written, it would be read as the default.
+// Fields whose default is not empty are never stored empty: as that is not written, it would be
+// read as the default. Generations count from 1,
 void check_share_state(std::string_view bytes) {
   const auto state = store::decode<file::ShareState>(bytes);
   if (state && state->current > 0) check<file::ShareState>(bytes);
 }
 
+// and whatever has an owner belongs to somebody.
+void check_blob(std::string_view bytes) {
+  const auto blob = store::decode<blob::Blob>(bytes);
+  if (!blob) return;
+  if (blob->node && (blob->node->access.owner.empty() || blob->node->access.group.empty())) return;
+  check<blob::Blob>(bytes);
+}
+
 // New ones at the end: the seeds count from the front.
 using Check = void (*)(std::string_view bytes);
 constexpr Check kChecks[] = {
-    check<blob::Blob>,
+    check_blob,
     check<blob::Container>,
     check<lifetime::Deleted<blob::Container>>,
     check<queue::Queue>,
