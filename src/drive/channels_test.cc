@@ -168,12 +168,36 @@ TEST_F(Channels, OfHowManySessionsOneMayBeIsLimited) {
 // A connection that is over keeps its place in the server for a session that others need.
 TEST_F(Channels, KeepNotTooManyDeadConnections) {
   bind();
-  world.drive.lonely_homes = kMaxLonelyHomes;
+  const auto fill = [&](const std::string& account) {
+    while (world.drive.lonely_homes.add(account)) continue;
+  };
+  fill("one");
+  fill("two");
+  fill("acct");
+  const size_t before = world.drive.lonely_homes.total();
   home.end();
   world.loop.run_ready();
   EXPECT_EQ(world.drive.sessions.established(), 0u);
   EXPECT_EQ(disconnect(other), Status::kUserSessionDeleted);
-  EXPECT_EQ(world.drive.lonely_homes, kMaxLonelyHomes);
+  EXPECT_EQ(world.drive.lonely_homes.total(), before);
+}
+
+TEST_F(Channels, OfOneAccountLeaveDeadConnectionsToOthers) {
+  while (world.drive.lonely_homes.add("another")) continue;
+  bind();
+  bool over = false;
+  const auto end = [](Connection& connection, bool& out) -> Detached {
+    co_await connection.end(false);
+    out = true;
+  };
+  end(home.connection, over);
+  world.loop.run_ready();
+  EXPECT_FALSE(over);
+  EXPECT_EQ(disconnect(other), Status::kSuccess);
+  other.end();
+  world.loop.run_ready();
+  EXPECT_TRUE(over);
+  EXPECT_EQ(world.drive.sessions.established(), 0u);
 }
 
 TEST_F(Channels, MustBeSignedByTheSession) {
@@ -320,6 +344,35 @@ TEST_F(Channels, NoSessionBeginsOnAConnectionThatHasEnded) {
   other.end();
   world.loop.run_ready();
   EXPECT_TRUE(over);
+}
+
+// Whoever logs on is judged by the connection that is asked, and this is served by another.
+TEST_F(Channels, NoSessionBeginsByWayOfAFurtherConnection) {
+  bind();
+  const std::string token = home.ntlm.initial_token(home.ntlm.negotiate());
+  smb::SessionSetupRequest logon;
+  logon.security_mode = smb::security_mode::kSigningEnabled;
+  logon.token = token;
+  std::vector<std::string> messages = {other.message(Command::kEcho, smb::EchoRequest())};
+  const uint64_t session = std::exchange(other.session_id, 0);
+  messages.push_back(other.message(Command::kSessionSetup, logon));
+  other.session_id = session;
+  const auto answers = other.converse(other.protect(std::move(messages)));
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].status(), Status::kSuccess);
+  EXPECT_EQ(answers[1].status(), Status::kInsufficientResources);
+  EXPECT_EQ(echo(home), Status::kSuccess);
+}
+
+TEST_F(Channels, WhoNegotiatesAgainEndsItsOwnConnection) {
+  bind();
+  smb::NegotiateRequest again;
+  again.dialects = {Dialect::kSmb302};
+  other.give(other.protect({other.message(Command::kNegotiate, again)}));
+  world.loop.run_ready();
+  EXPECT_TRUE(other.carrier.is_cut);
+  EXPECT_FALSE(home.carrier.is_cut);
+  EXPECT_EQ(echo(home), Status::kSuccess);
 }
 
 // It is the connection that asks which would be bound, and this is served by another.

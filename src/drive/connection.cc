@@ -51,7 +51,8 @@ size_t Connection::most_frame_bytes() const {
 }
 
 Task<bool> Connection::wait_for_room() {
-  while (!dropped_ && (load_.requests() >= kMaxRunning || load_.bytes() > kMaxBytesInMemory)) {
+  const size_t most = authenticated() ? kMaxRunning : kMaxRunningOfStrangers;
+  while (!dropped_ && (load_.requests() >= most || load_.bytes() > kMaxBytesInMemory)) {
     Pending<bool> room;
     room_ = &room;
     co_await room;
@@ -298,6 +299,7 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   if (session->established()) {
     --established_;
     drive_.clients.remove(session->client(), session->id());
+    drive_.sessions_of_all.remove(session->account());
   }
   session->end();
   for (const FurtherChannel& further : std::exchange(session->further, {})) {
@@ -309,7 +311,7 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
     return &exchange != except && exchange.session == session;
   });
   co_await served(*session, except);
-  drive_.metrics.trees.fetch_sub(session->trees().size(), std::memory_order_relaxed);
+  count_ended_trees(*session, session->trees().size());
   session->trees().clear();
   co_await end_opens(session->take_opens(nullptr), why);
   drive_.sessions.remove(session->id());
@@ -372,11 +374,16 @@ Task<void> Connection::session_ended(uint64_t id) {
 Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> tree,
                                 const Exchange* except) {
   if (session.trees().erase(tree->id) == 0) co_return;
-  drive_.metrics.trees.fetch_sub(1, std::memory_order_relaxed);
+  count_ended_trees(session, 1);
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.tree == tree;
   });
   co_await end_opens(session.take_opens(tree.get()), OpenEnd::kTreeDisconnected);
+}
+
+void Connection::count_ended_trees(const Session& session, size_t count) {
+  drive_.metrics.trees.fetch_sub(count, std::memory_order_relaxed);
+  drive_.trees_of_all.remove(session.account(), count);
 }
 
 void Connection::notify(const std::shared_ptr<Channel>& sealed_by, std::string message) {
@@ -408,16 +415,17 @@ Task<void> Connection::end(bool answered) {
     ++guests_;
   }
   while (chains_ > 0) co_await make_progress();
-  const bool lonely = std::any_of(sessions_.begin(), sessions_.end(),
-                                  [](const auto& each) { return !each.second->further.empty(); });
-  const bool stays = lonely && drive_.lonely_homes.fetch_add(1) < kMaxLonelyHomes;
+  const auto lonely = std::find_if(sessions_.begin(), sessions_.end(),
+                                   [](const auto& each) { return !each.second->further.empty(); });
+  const std::string account = lonely == sessions_.end() ? "" : lonely->second->account();
+  const bool stays = lonely != sessions_.end() && drive_.lonely_homes.add(account);
   std::vector<std::shared_ptr<Session>> alone;
   for (const auto& [id, session] : sessions_) {
     if (!stays || session->further.empty()) alone.push_back(session);
   }
   for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
   while (!sessions_.empty() || !ending_sessions_.empty() || guests_ > 0) co_await make_progress();
-  if (lonely) drive_.lonely_homes.fetch_sub(1);
+  if (stays) drive_.lonely_homes.remove(account);
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;

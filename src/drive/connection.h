@@ -135,6 +135,7 @@ class Connection {
   Load::Weight make_weight(const Chain& chain);
   bool fail(std::string_view why);
   Task<void> make_progress();
+  void count_ended_trees(const Session& session, size_t count);
   void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
   // The connection that these came by is gone. What follows them in their chains is served as if it
   // were cancelled.

@@ -1,13 +1,15 @@
 // What all connections of the SMB server share. Lives as long as the server.
 #pragma once
 
-#include <atomic>
+#include <string>
 
 #include "auth/ntlm.h"
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/fair_counts.h"
 #include "drive/app_instances.h"
 #include "drive/clients.h"
+#include "drive/limits.h"
 #include "drive/logon_brake.h"
 #include "drive/metrics.h"
 #include "drive/named_creates.h"
@@ -45,8 +47,12 @@ struct Drive {
   Metrics metrics;
   NamedCreates creates;
   AppInstances programs;
-  store::KeyedLocks listings;           // Of one open, one request at a time.
-  std::atomic<size_t> lonely_homes{0};  // Connections that are over, but for what others need.
+  store::KeyedLocks listings;  // Of one open, one request at a time.
+
+  // What accounts have, each and together.
+  FairCounts<std::string> sessions_of_all{kMaxSessionsOfAll};
+  FairCounts<std::string> trees_of_all{kMaxTreesOfAll};
+  FairCounts<std::string> lonely_homes{kMaxLonelyHomes};
 
   // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
   int64_t write_behind_ticks = kTicksPerSecond;

@@ -29,6 +29,7 @@ inline constexpr size_t kMaxSessions = 256;    // all users of a machine may com
 inline constexpr size_t kMaxLogons = 8;        // sessions that nobody has authenticated yet
 inline constexpr size_t kMaxFailedLogons = 8;  // then the connection ends
 inline constexpr size_t kMaxRunning = 512;     // requests that are served or whose reply waits
+inline constexpr size_t kMaxRunningOfStrangers = 16;  // the same until somebody has logged on
 inline constexpr size_t kMaxWaiting = 512;     // of them, those told to wait (STATUS_PENDING)
 inline constexpr size_t kMaxWaitingFrameBytes = 16 * 1024;  // of one that waits for however long
 inline constexpr size_t kMaxNotifications = 4096;           // that the peer has not taken yet
@@ -42,8 +43,11 @@ inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
 // Apart from the memory of bodies, so that who reads slowly keeps nobody from writing.
 inline constexpr uint64_t kMaxReplyBytesOfAll = 256 * 1024 * 1024;
 
-// Of all connections: those whose peer is gone, but whose sessions have further connections. Beyond
-// them such sessions end.
+// Of all connections, of which one account has a half at most (base/fair_counts.h).
+inline constexpr size_t kMaxSessionsOfAll = 64 * 1024;
+inline constexpr size_t kMaxTreesOfAll = 256 * 1024;
+// Connections whose peer is gone, but whose sessions have further connections. Beyond them such
+// sessions end.
 inline constexpr size_t kMaxLonelyHomes = 256;
 
 // Of a session.

@@ -91,6 +91,57 @@ TEST_F(Limits, RequestsBeingServed) {
   EXPECT_TRUE(room);
 }
 
+// A stranger has no more to say than a few steps of a logon.
+TEST_F(Limits, RequestsOfStrangers) {
+  TestClient stranger(world);
+  ASSERT_TRUE(stranger.negotiate());
+  Pending<bool> held;
+  stranger.carrier.held = &held;
+  const auto give = [&] {
+    return stranger.give(stranger.message(Command::kEcho, smb::EchoRequest()));
+  };
+  bool room = false;
+  for (size_t i = 1; i < kMaxRunningOfStrangers; ++i) ASSERT_TRUE(give());
+  look_for_room(stranger.connection, room);
+  EXPECT_TRUE(room);
+  ASSERT_TRUE(give());
+  look_for_room(stranger.connection, room);
+  EXPECT_FALSE(room);
+  stranger.carrier.held = nullptr;
+  held.set(true);
+  world.loop.run_ready();
+  EXPECT_TRUE(room);
+}
+
+// What accounts have together: one leaves something to others.
+TEST_F(Limits, SessionsOfAnAccount) {
+  while (world.drive.sessions_of_all.add("acct")) continue;
+  TestClient more(world);
+  ASSERT_TRUE(more.negotiate());
+  EXPECT_EQ(more.log_on()->status(), Status::kInsufficientResources);
+  EXPECT_FALSE(more.connection.authenticated());
+  EXPECT_EQ(world.drive.sessions.established(), 1u);
+  TestClient other(world);
+  ASSERT_TRUE(other.negotiate());
+  other.ntlm.user = "other";
+  other.ntlm.password = "Other!";
+  EXPECT_EQ(other.log_on()->status(), Status::kSuccess);
+  client.end();
+  EXPECT_EQ(more.log_on()->status(), Status::kSuccess) << "one has gone";
+}
+
+TEST_F(Limits, TreesOfAnAccount) {
+  while (world.drive.trees_of_all.add("acct")) continue;
+  EXPECT_EQ(client.connect("\\\\s\\data")->status(), Status::kInsufficientResources);
+  EXPECT_EQ(world.drive.metrics.trees, 1u);
+  ASSERT_EQ(client.ask(Command::kTreeDisconnect, smb::TreeDisconnectRequest())->status(),
+            Status::kSuccess);
+  EXPECT_EQ(client.connect("\\\\s\\data")->status(), Status::kSuccess);
+  const size_t all = world.drive.trees_of_all.total();
+  client.end();
+  EXPECT_EQ(world.drive.trees_of_all.total(), all - 1);
+}
+
 TEST_F(Limits, NotificationsThatAreNotTaken) {
   Pending<bool> held;
   client.carrier.held = &held;

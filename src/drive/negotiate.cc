@@ -68,7 +68,7 @@ Dialect choose_dialect(const std::vector<Dialect>& offered) {
 Task<Reply> negotiate(Exchange& exchange) {
   Connection& connection = exchange.connection;
   if (connection.agreement) {
-    connection.drop("a second NEGOTIATE");
+    exchange.drop("a second NEGOTIATE");
     co_return refuse(exchange, smb::Status::kInvalidParameter);
   }
   const auto request = smb::decode<smb::NegotiateRequest>(exchange.message);

@@ -36,6 +36,16 @@ Task<void> end_previous(Connection& connection, uint64_t id, const Session& sess
   co_await ended;
 }
 
+// Null if there is none, or no room for one. Who logs on is judged by the connection that is asked: by
+// way of a further one only a session goes on that stands.
+std::shared_ptr<Session> find_or_add(const Exchange& exchange) {
+  const bool from_elsewhere = exchange.chain().origin.has_value();
+  if (exchange.header.session_id == 0)
+    return from_elsewhere ? nullptr : exchange.connection.add_session();
+  auto session = exchange.connection.find_session(exchange.header.session_id);
+  return session != nullptr && from_elsewhere && !session->established() ? nullptr : session;
+}
+
 // The end of a logon that failed: the peer learns of it late, the session is gone.
 Task<Reply> logon_failed(Exchange& exchange, std::shared_ptr<Session> session, Status status) {
   co_await exchange.connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
@@ -74,6 +84,11 @@ Task<Reply> logged_on(Exchange& exchange, std::shared_ptr<Session> session,
       co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
       co_return refuse(exchange, Status::kAccessDenied);
     }
+    if (!connection.drive().sessions_of_all.add(logon.user)) {
+      log_refusal(connection, "of " + describe(logon) + " ", "the account has too many sessions");
+      co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
+      co_return refuse(exchange, Status::kInsufficientResources);
+    }
     connection.session_established(session->id(),
                                    session->establish(logon, *terms, connection.agreement->client));
     log_info("SMB logon of " + describe(logon) + " from " + std::string(connection.peer()) +
@@ -96,9 +111,7 @@ Task<Reply> session_setup(Exchange& exchange) {
     co_return co_await bind_session(exchange, *request);
 
   Drive& drive = connection.drive();
-  std::shared_ptr<Session> session = exchange.header.session_id == 0
-                                         ? connection.add_session()
-                                         : connection.find_session(exchange.header.session_id);
+  auto session = find_or_add(exchange);
   if (session == nullptr) {
     co_return refuse(exchange, exchange.header.session_id == 0 ? Status::kInsufficientResources
                                                                : Status::kUserSessionDeleted);

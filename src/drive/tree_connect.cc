@@ -45,10 +45,16 @@ Task<Reply> tree_connect(Exchange& exchange) {
   }
   // The client may have logged off meanwhile.
   if (exchange.cancelled()) co_return refuse(exchange, smb::Status::kUserSessionDeleted);
-  const bool room = connection.tree_count() < kMaxTreesOfConnection;
-  const auto added = room ? session.add_tree(std::move(tree)) : nullptr;
-  if (added == nullptr) co_return refuse(exchange, smb::Status::kInsufficientResources);
-  connection.drive().metrics.trees.fetch_add(1, std::memory_order_relaxed);
+  Drive& drive = connection.drive();
+  if (connection.tree_count() >= kMaxTreesOfConnection ||
+      !drive.trees_of_all.add(session.account()))
+    co_return refuse(exchange, smb::Status::kInsufficientResources);
+  const auto added = session.add_tree(std::move(tree));
+  if (added == nullptr) {
+    drive.trees_of_all.remove(session.account());
+    co_return refuse(exchange, smb::Status::kInsufficientResources);
+  }
+  drive.metrics.trees.fetch_add(1, std::memory_order_relaxed);
 
   smb::TreeConnectReply body;
   body.type = added->pipes ? smb::ShareType::kPipe : smb::ShareType::kDisk;

@@ -272,6 +272,7 @@ Task<Result<OpenResult>> open_shown(store::Occasion& occasion, const Tree& tree,
   if (empties(order.disposition) || order.delete_on_close) co_return Error(Reason::kShownOnly);
   Opened opened = opened_at(tree, way, entry, stored_path(way, entry), 0, *access);
   opened.snapshot = tree.open_files->snapshots().open(tree.space, *tree.shown);
+  if (opened.snapshot == nullptr) co_return Error(Refusal::kTooManyHandles);
   co_return OpenResult{std::move(opened), OpenAction::kOpened, entry};
 }
 

@@ -29,6 +29,7 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/fair_counts.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -39,7 +40,6 @@
 #include "tree/lease_index.h"
 #include "tree/limits.h"
 #include "tree/records.h"
-#include "tree/share_counts.h"
 #include "tree/snapshot_opens.h"
 #include "tree/watchers.h"
 
@@ -488,9 +488,9 @@ class OpenFiles {
   std::unique_ptr<Drafts> drafts_;
   std::array<Shard, kShards> shards_;
   LeaseIndex leases_;
-  ShareCounts handle_counts_{kMaxHandles};
-  ShareCounts lock_counts_{kMaxLocks};
-  ShareCounts parked_counts_{kMaxParkedHandles};
+  FairCounts<store::SpaceId> handle_counts_{kMaxHandles};
+  FairCounts<store::SpaceId> lock_counts_{kMaxLocks};
+  FairCounts<store::SpaceId> parked_counts_{kMaxParkedHandles};
   Watchers watchers_;
   SnapshotOpens snapshots_;
   Remover* remover_ = nullptr;

@@ -5,8 +5,14 @@
 namespace kyanite::tree {
 
 std::shared_ptr<const SnapshotLife> SnapshotOpens::open(store::SpaceId share, Generation shown) {
+  auto life = find_or_begin({share, shown});
+  if (!counts_.add(share)) return nullptr;
+  const SnapshotLife* const seen = life.get();
+  return {seen, [this, share, life = std::move(life)](const SnapshotLife*) { counts_.remove(share); }};
+}
+
+std::shared_ptr<SnapshotLife> SnapshotOpens::find_or_begin(const Key& key) {
   MutexLock lock(mutex_);
-  const Key key{share, shown};
   if (const auto found = lives_.find(key); found != lives_.end()) {
     if (auto life = found->second.lock()) return life;
   }

@@ -7,8 +7,10 @@
 #include <memory>
 #include <utility>
 
+#include "base/fair_counts.h"
 #include "base/mutex.h"
 #include "store/key.h"
+#include "tree/limits.h"
 #include "tree/records.h"
 
 namespace kyanite::tree {
@@ -23,11 +25,13 @@ class SnapshotLife {
   std::atomic<bool> over_ = false;
 };
 
-// Used from all threads.
+// Used from all threads, and outlives what it opens.
 class SnapshotOpens {
  public:
+  explicit SnapshotOpens(size_t most = kMaxShownOpens) : counts_(most) {}
+
   // Whoever opens something looks for the snapshot again once it has this: a deletion that came
-  // before did not see it.
+  // before did not see it. It is open as long as there is a copy of this. Null when too much is.
   std::shared_ptr<const SnapshotLife> open(store::SpaceId share, Generation shown);
   // The snapshot is deleted.
   void end(store::SpaceId share, Generation shown);
@@ -38,8 +42,10 @@ class SnapshotOpens {
   using Key = std::pair<store::SpaceId, Generation>;
   using Lives = std::map<Key, std::weak_ptr<SnapshotLife>>;
 
+  std::shared_ptr<SnapshotLife> find_or_begin(const Key& key);
   void end_between(const Key& first, const Key& last);
 
+  FairCounts<store::SpaceId> counts_;
   Mutex mutex_;
   Lives lives_ GUARDED_BY(mutex_);
 };

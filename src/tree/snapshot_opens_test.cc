@@ -37,5 +37,21 @@ TEST(SnapshotOpens, ThatWereClosedAreForgotten) {
   EXPECT_FALSE(opens.open(1, 1)->over());
 }
 
+TEST(SnapshotOpens, OfOneShareLeaveSomethingForOthers) {
+  SnapshotOpens opens(4);
+  auto one = opens.open(1, 1);
+  const auto two = opens.open(1, 2);
+  const auto copy = two;
+  EXPECT_EQ(opens.open(1, 1), nullptr) << "a half";
+  EXPECT_NE(opens.open(2, 1), nullptr);
+  one.reset();
+  EXPECT_NE(opens.open(1, 1), nullptr);
+  opens.end_share(1);
+  EXPECT_TRUE(two->over()) << "and counts until it is closed";
+  const auto three = opens.open(1, 1);
+  EXPECT_NE(three, nullptr);
+  EXPECT_EQ(opens.open(1, 1), nullptr);
+}
+
 }  // namespace
 }  // namespace kyanite::tree

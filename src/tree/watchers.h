@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/fair_counts.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "tree/file_key.h"
 #include "tree/records.h"
-#include "tree/share_counts.h"
 
 namespace kyanite::tree {
 
@@ -63,7 +63,7 @@ class Watchers {
   // What is kept of all watches, and what a change takes besides its path.
   static constexpr size_t kMaxKeptBytesOfAll = 32 << 20;
   static constexpr size_t kBytesOfAChange = 64;
-  // All watches there are, of which one share has a half at most (share_counts.h).
+  // All watches there are, of which one share has a half at most (base/fair_counts.h).
   static constexpr size_t kMaxWatches = 32 * 1024;
   // Of one watch that wait.
   static constexpr size_t kMaxWaiting = 16;
@@ -140,7 +140,7 @@ class Watchers {
   Mutex mutex_;
   WatchId next_ GUARDED_BY(mutex_) = 1;
   std::map<WatchId, Watch> watches_ GUARDED_BY(mutex_);
-  ShareCounts counts_{kMaxWatches};
+  FairCounts<store::SpaceId> counts_{kMaxWatches};
   size_t kept_bytes_ GUARDED_BY(mutex_) = 0;  // of all
   std::unordered_map<FileKey, std::vector<WatchId>, FileKeyHash> directories_ GUARDED_BY(mutex_);
 };

@@ -212,21 +212,5 @@ TEST(Watchers, KeepSoMuchOfAllAndNoMore) {
   EXPECT_FALSE(watchers.kept(*last)->too_many);
 }
 
-TEST(ShareCounts, LeaveSomethingForOthers) {
-  ShareCounts counts(8);
-  EXPECT_TRUE(counts.add(1, 4));
-  EXPECT_FALSE(counts.add(1)) << "a half";
-  EXPECT_TRUE(counts.add(2, 2));
-  EXPECT_FALSE(counts.add(2)) << "no more than is left";
-  EXPECT_TRUE(counts.add(3));
-  counts.remove(1, 3);
-  EXPECT_TRUE(counts.add(2));
-  EXPECT_FALSE(counts.add(4, 9));
-  counts.remove(1);
-  counts.remove(2, 3);
-  counts.remove(3);
-  EXPECT_TRUE(counts.add(5, 4));
-}
-
 }  // namespace
 }  // namespace kyanite::tree
