@@ -1,6 +1,6 @@
-// How many things of one kind each owner has (a share, an account), of a number that all have together.
-// One owner has no more of them than are left for others: alone it gets a half, and there is always
-// one for another.
+// How many things of one kind each owner has (a share, an account), of a number that all have
+// together. One owner has no more of them than are left for others: alone it gets a half, and there
+// is always one for another.
 #pragma once
 
 #include <cstddef>

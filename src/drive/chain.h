@@ -67,13 +67,17 @@ class Load::Weight {
   // Its part of the memory for frames, which goes on with the frame.
   Budget::Part take_frame() { return std::move(frame_); }
   // For requests that wait for other clients: they take only the bytes that they came with, and
-  // others are served meanwhile.
-  void rest(uint64_t bytes) {
-    if (load_ == nullptr) return;
-    load_->requests_ -= std::exchange(requests_, 0);
+  // others are served meanwhile. Returns what they do not need: it goes with the note that they
+  // wait, behind the replies of the same chain, which take it until their reader has them.
+  [[nodiscard]] Weight rest(uint64_t bytes) {
+    Weight spare;
+    if (load_ == nullptr) return spare;
     bytes = std::min(bytes, bytes_);
-    load_->bytes_ -= std::exchange(bytes_, bytes) - bytes;
-    replies_ = {};
+    spare.load_ = load_;
+    spare.requests_ = std::exchange(requests_, 0);
+    spare.bytes_ = std::exchange(bytes_, bytes) - bytes;
+    spare.replies_ = std::exchange(replies_, {});
+    return spare;
   }
 
  private:

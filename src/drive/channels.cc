@@ -22,6 +22,7 @@ void Connection::bind(std::shared_ptr<Channel> channel, const Bond& bond) {
   const uint64_t id = channel->session_id;
   const auto& home = bond.home;
   drive_.clients.add(bond.client, {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
+  account_ = bond.account;
   bound_.insert_or_assign(id, Bound{std::move(channel), home, bond.client});
   home->post([further, id](Connection* there) {
     if (there != nullptr && there->add_channel(further)) return;
@@ -103,7 +104,7 @@ void Connection::send_home(std::unique_ptr<Chain> chain, const Bound& bound) {
 void Connection::deliver(Chain& chain, Leg leg, OutgoingFrame frame) {
   if (!chain.origin) {
     if (leg == Leg::kLast) frame.weight = std::move(chain.weight);
-    if (leg == Leg::kInterim) chain.weight.rest(chain.frame.capacity());
+    if (leg == Leg::kInterim) frame.weight = chain.weight.rest(chain.frame.capacity());
     return sender_.send(std::move(frame));
   }
   auto parcel = std::make_shared<OutgoingFrame>(std::move(frame));
@@ -119,7 +120,8 @@ void Connection::came_back(uint64_t number, Leg leg, uint64_t waiting, OutgoingF
   if (away != away_.end()) {
     if (leg == Leg::kLast) frame.weight = std::move(away->second);
     // Besides, its answer takes some memory here, if the peer does not take it.
-    if (leg == Leg::kInterim) away->second.rest(std::max<uint64_t>(waiting, kPageBytes));
+    if (leg == Leg::kInterim)
+      frame.weight = away->second.rest(std::max<uint64_t>(waiting, kPageBytes));
   }
   sender_.send(std::move(frame));
 }

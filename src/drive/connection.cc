@@ -19,7 +19,7 @@ bool is_loopback_address(std::string_view address) {
 // So much of a frame each connection may keep in memory: the limit of connections is its limit.
 constexpr uint64_t kUncountedFrameBytes = kMaxUnauthenticatedFrameBytes;
 // How long a frame waits for memory, and how often it looks whether there is some.
-constexpr std::chrono::milliseconds kMemoryPatience{10'000};
+constexpr std::chrono::milliseconds kMemoryPatience{60'000};
 constexpr std::chrono::milliseconds kMemoryLook{50};
 }  // namespace
 
@@ -195,10 +195,11 @@ Task<bool> Connection::reserve_replies(const Chain& chain) {
 }
 
 Task<bool> Connection::take_memory(Budget& budget, uint64_t bytes, Budget::Part& memory) {
-  Budget::Part part(budget, peer_network(peer()));
+  Budget::Part part(budget, peer(), account_);
   for (auto waited = std::chrono::milliseconds(0);; waited += kMemoryLook) {
     // Whoever takes what it asked for goes on, one request at a time if need be.
-    const auto asked = load_.bytes() == 0 ? Budget::Asked::kFirst : Budget::Asked::kMore;
+    // What waits for other clients does not count: it may do so for however long.
+    const auto asked = load_.requests() == 0 ? Budget::Asked::kFirst : Budget::Asked::kMore;
     if (part.resize(bytes, asked)) break;
     if (waited >= kMemoryPatience || dropped_) co_return fail("no memory for its frames");
     co_await carrier_.sleep(kMemoryLook);
@@ -234,10 +235,12 @@ bool Connection::answer_hello(std::string_view frame) {
   return true;
 }
 
-// What sessions at home elsewhere have open is not known here.
+// What sessions at home elsewhere have open is not known here, nor whether those at home here are
+// used by way of their further connections.
 bool Connection::has_opens() const {
-  return !bound_.empty() || std::any_of(sessions_.begin(), sessions_.end(),
-                                        [](const auto& each) { return each.second->has_opens(); });
+  return !bound_.empty() || std::any_of(sessions_.begin(), sessions_.end(), [](const auto& each) {
+    return each.second->has_opens() || !each.second->further.empty();
+  });
 }
 
 size_t Connection::tree_count() const {
@@ -264,6 +267,7 @@ std::shared_ptr<Session> Connection::find_session(uint64_t id) const {
 
 void Connection::session_established(uint64_t id, Bond bond) {
   ++established_;
+  account_ = bond.account;
   const auto channel = find_channel(id);
   drive_.clients.add(bond.client, {mailbox_, id, bond.terms.must_encrypt ? channel : nullptr});
   drive_.sessions.establish(id, std::move(bond));

@@ -190,6 +190,7 @@ class Connection {
   bool hello_ = false;  // A client that also speaks SMB1 was answered.
   size_t established_ = 0;
   size_t failed_logons_ = 0;
+  std::string account_;  // Who has logged on last: what the connection takes of memory is theirs.
   std::unordered_map<uint64_t, std::shared_ptr<Session>> sessions_;
   // Those being ended, and who waits for that.
   std::unordered_map<uint64_t, std::vector<Pending<bool>*>> ending_sessions_;

@@ -32,7 +32,11 @@ class SocketCarrier final : public Carrier {
   Task<void> sleep(std::chrono::milliseconds time) override {
     co_await socket_.shard().loop.sleep_until(socket_.now_ms() + time.count());
   }
-  void cut() override { socket_.cut(); }
+  void cut() override {
+    socket_.cut();
+    // The connection may live on for what others need of it.
+    socket_.hang_up();
+  }
 
  private:
   net::Connection& socket_;

@@ -74,6 +74,19 @@ class SmbServer : public testing::Test {
     bool echoes() { return ask(Command::kEcho, smb::EchoRequest()).has_value(); }
     TestPeer peer;
   };
+  // A further connection of a session.
+  struct Further final : ClientSide {
+    Further(uint16_t port, const ClientSide& home) : peer(port) {
+      const auto last = negotiate() ? bind_to(home) : std::nullopt;
+      CHECK(last && last->status() == Status::kSuccess);
+    }
+    std::vector<Received> converse(std::string_view bytes) override {
+      if (!peer.send(frame(bytes))) return {};
+      auto came = next_frame(peer);
+      return came ? take_apart(std::move(*came)) : std::vector<Received>();
+    }
+    TestPeer peer;
+  };
   static bool fill(TestPeer& peer, char* to, size_t bytes) {
     while (bytes > 0) {
       const ssize_t got = peer.receive(to, bytes);
@@ -155,6 +168,29 @@ TEST_F(SmbServer, WhoHasNothingOpenAndSaysNothingIsClosed) {
   EXPECT_TRUE(idle.echoes());
   EXPECT_TRUE(idle.peer.gone());
   EXPECT_TRUE(open.echoes()) << "it has said nothing for longer";
+}
+
+// It lives on for the other one, but its peer has to know that nobody listens there any more.
+TEST_F(SmbServer, WhoseSessionHasAFurtherConnectionLearnsThatItsOwnHasEnded) {
+  start();
+  Client home(port);
+  Further other(port, home);
+  ASSERT_TRUE(home.peer.send("no prefix of a frame"));
+  EXPECT_TRUE(home.peer.gone());
+  EXPECT_EQ(other.connect("\\\\s\\data")->status(), Status::kSuccess);
+  other.peer.disconnect();
+  EXPECT_TRUE(eventually([&] { return drive.metrics.connections == 0; }));
+}
+
+TEST_F(SmbServer, WhoseSessionIsUsedByAFurtherConnectionIsNotIdle) {
+  start({.idle = std::chrono::milliseconds(400)});
+  Client home(port);
+  Further other(port, home);
+  Client idle(port);
+  EXPECT_TRUE(idle.echoes());
+  EXPECT_TRUE(idle.peer.gone()) << "as much time has passed for the other two";
+  EXPECT_TRUE(home.echoes());
+  EXPECT_TRUE(other.ask(Command::kEcho, smb::EchoRequest()));
 }
 
 TEST_F(SmbServer, AfterLoggingOffThereIsTimeToLogOnAgain) {

@@ -36,8 +36,8 @@ Task<void> end_previous(Connection& connection, uint64_t id, const Session& sess
   co_await ended;
 }
 
-// Null if there is none, or no room for one. Who logs on is judged by the connection that is asked: by
-// way of a further one only a session goes on that stands.
+// Null if there is none, or no room for one. Who logs on is judged by the connection that is asked:
+// by way of a further one only a session goes on that stands.
 std::shared_ptr<Session> find_or_add(const Exchange& exchange) {
   const bool from_elsewhere = exchange.chain().origin.has_value();
   if (exchange.header.session_id == 0)

@@ -355,4 +355,6 @@ void Connection::cut() {
   socket_.interrupt();
 }
 
+void Connection::hang_up() { ::shutdown(socket_.descriptor(), SHUT_RDWR); }
+
 }  // namespace kyanite::net

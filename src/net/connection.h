@@ -144,6 +144,8 @@ class Connection {
   // Makes every attempt fail and every wait end. The peer sees a broken connection, which it cannot
   // take for the end of what was sent.
   void cut();
+  // Nothing more comes or goes, which the peer learns at once, though this may go on to live.
+  void hang_up();
 
  private:
   Progress read_tls(char* to, size_t room);

@@ -8,7 +8,8 @@ std::shared_ptr<const SnapshotLife> SnapshotOpens::open(store::SpaceId share, Ge
   auto life = find_or_begin({share, shown});
   if (!counts_.add(share)) return nullptr;
   const SnapshotLife* const seen = life.get();
-  return {seen, [this, share, life = std::move(life)](const SnapshotLife*) { counts_.remove(share); }};
+  return {seen,
+          [this, share, life = std::move(life)](const SnapshotLife*) { counts_.remove(share); }};
 }
 
 std::shared_ptr<SnapshotLife> SnapshotOpens::find_or_begin(const Key& key) {
