@@ -259,6 +259,33 @@ TEST_F(LogFaults, ASweepSparesWhatACommitInDoubtLists) {
   EXPECT_TRUE(bytes_of(*engine_, found->refs.at(0)) == bytes);
 }
 
+// Where the records can only be read they show also what may not be durable: what a commit in doubt
+// removes may come back.
+TEST_F(LogFaults, NothingIsSweptWhileTheRecordsCanOnlyBeRead) {
+  const std::string bytes = pattern(5'000, 1);
+  const auto ref = append(*engine_, bytes);
+  ASSERT_TRUE(ref.ok() && put(*engine_, "a", "1", {*ref}).ok());
+  engine_.reset();
+  engine_ = location_.open();  // Seals the extent, so that it can be swept.
+  const auto last = append(*engine_, bytes);
+  ASSERT_TRUE(last.ok() && put(*engine_, "b", "1", {*last}).ok());
+  fail_log(os::SystemCall::kSync, EIO);
+  EXPECT_EQ(remove(*engine_, "a").error(), Error::kUnknown);
+  os::set_fault_hook([](os::SystemCall call, std::string_view path) {
+    const bool table = path.ends_with(".sst") || path.find("MANIFEST") != path.npos;
+    return os::Fault{call == os::SystemCall::kOpen && table ? EIO : 0};
+  });
+  EXPECT_EQ(put(*engine_, "b", "2").error(), Error::kIo) << "the repair fails";
+  EXPECT_TRUE(get(*engine_, "b").ok()) << "reading goes on";
+  EXPECT_FALSE(engine_->sweep_now().ok());
+  EXPECT_TRUE(bytes_of(*engine_, *ref) == bytes);
+  os::set_fault_hook({});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (engine_->metrics().repairs == 0 && std::chrono::steady_clock::now() < deadline)
+    (void)put(*engine_, "b", "3").ok();
+  EXPECT_TRUE(engine_->sweep_now().ok());
+}
+
 // No more files than there are now; as before when it goes.
 class NoDescriptors {
  public:

@@ -155,11 +155,14 @@ std::optional<std::string> Records::open_database() {
   auto problem = open_database([this](rocksdb::DB** database) {
     return rocksdb::DB::Open(options(), opened_with_.directory, database);
   });
-  if (problem || !adopted_) return problem;
-  auto settled = ledger_->settle();
-  if (settled) return std::nullopt;
-  database_.reset();
-  return settled.error().what;
+  if (!problem && adopted_) {
+    if (auto settled = ledger_->settle(); !settled) {
+      database_.reset();
+      problem = settled.error().what;
+    }
+  }
+  writable_ = !problem;
+  return problem;
 }
 
 bool Records::is_adopted(rocksdb::DB& database) const {
@@ -259,7 +262,7 @@ std::optional<store::Result<void>> Records::Kept::look_in_memory(
 store::Result<void> Records::scan_all(
     const std::function<bool(std::string_view, std::string_view)>& see) {
   const Reading reading(*this);
-  if (!reading.allowed()) return Error::kIo;
+  if (!reading.allowed() || !writable_) return Error::kIo;
   rocksdb::ManagedSnapshot snapshot(&reading.database());
   ReadOptions options;
   options.snapshot = snapshot.snapshot();

@@ -60,7 +60,8 @@ class Records {
   store::Result<void> look(const store::Look& look);
   class Kept;
   // Hands every key and its stored bytes to `see`, over one snapshot and past the block cache;
-  // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile.
+  // stops when it says false. May take its time: fails when a repair becomes necessary meanwhile,
+  // and while the records can only be read: they may show a commit then that is not durable.
   store::Result<void> scan_all(const std::function<bool(std::string_view, std::string_view)>& see);
 
   // Puts the records as they are at one instant into the directory: a database of its own, made of
@@ -98,6 +99,7 @@ class Records {
   Mutex turnstile_;
   std::atomic<bool> closing_{false};
   std::unique_ptr<rocksdb::DB> database_;  // Null when it could not be opened again.
+  bool writable_ = false;                  // Or only for reading.
 
   // Those of the database as it is open now, by number: a repair releases them all.
   Mutex kept_mutex_;

@@ -75,8 +75,9 @@ store::Result<SweepReport> Sweeper::run(Pace pace) {
     log_error(ids.error().what);
     return Error::kIo;
   }
-  highest_ = ids->empty() ? 0 : ids->back();
+  const std::vector<ExtentId> listed = *ids;
   std::erase_if(*ids, [&](ExtentId id) { return !extents_.writer().is_sealed(id); });
+  highest_ = highest_there(listed);
   SweepReport report;
   for (size_t at = 0; at < ids->size(); at += kGroupExtents) {
     const auto from = ids->begin() + static_cast<std::ptrdiff_t>(at);
@@ -92,6 +93,15 @@ store::Result<SweepReport> Sweeper::run(Pace pace) {
   MutexLock lock(mutex_);
   last_ = report;
   return report;
+}
+
+// One that was being made when they were listed may have failed to be, and is gone by now.
+ExtentId Sweeper::highest_there(const std::vector<ExtentId>& listed) const {
+  for (size_t i = listed.size(); i > 0; --i) {
+    const auto file = extents_.open_file(listed[i - 1]);
+    if (file.ok() || file.error().code != ENOENT) return listed[i - 1];
+  }
+  return 0;
 }
 
 store::Result<void> Sweeper::sweep_group(const std::vector<ExtentId>& group, Pace pace,

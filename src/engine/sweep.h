@@ -54,6 +54,7 @@ class Sweeper {
  private:
   enum class Pace { kFull, kGentle };
   store::Result<SweepReport> run(Pace pace);
+  ExtentId highest_there(const std::vector<ExtentId>& listed) const;
   store::Result<void> sweep_group(const std::vector<ExtentId>& group, Pace pace,
                                   SweepReport& report) REQUIRES(running_);
   store::Result<void> mark(LiveMap& live, Pace pace);

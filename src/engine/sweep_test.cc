@@ -92,6 +92,33 @@ TEST_F(SweepTest, TheHighestIdIsNeverRemovedSoThatItIsNotGivenAgain) {
   EXPECT_GT(next.extent, ref.extent);
 }
 
+// It was there when the extents were listed, and never came to be.
+TEST_F(SweepTest, AnExtentWhoseMakingFailsIsNotTheHighest) {
+  const Ref dead = add("dead", 10'000, 1);
+  seal_all();
+  ASSERT_TRUE(remove(*engine_, "dead").ok());
+  std::atomic<bool> making = false;
+  std::atomic<bool> listed = false;
+  std::thread sweeping;
+  os::set_fault_hook([&](os::SystemCall call, std::string_view path) {
+    if (call == os::SystemCall::kList && path.find("extents") != path.npos) listed = making.load();
+    if (call != os::SystemCall::kAllocate || !path.ends_with(".ext")) return os::Fault{};
+    if (!making.exchange(true)) {
+      sweeping = std::thread([&] { (void)engine_->sweep_now().ok(); });
+      while (!listed) std::this_thread::yield();
+      // The hook is asked before the listing.
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return os::Fault{ENOSPC};
+  });
+  EXPECT_FALSE(append(*engine_, "x").ok());
+  sweeping.join();
+  os::set_fault_hook({});
+  EXPECT_TRUE(exists(dead)) << "the next one would get its number";
+  engine_.reset();
+  EXPECT_TRUE(Engine::open(location_.options()).ok());
+}
+
 TEST_F(SweepTest, OpenExtentsAreLeftAlone) {
   const auto hold = engine_->hold();
   const Ref uncommitted = *append(*engine_, pattern(5'000, 1));

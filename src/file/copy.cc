@@ -33,6 +33,10 @@ void begin_copy(const Call& call, const CopyOrder& order, Entry& copy) {
   copy.copy.id = random_uuid();
 }
 
+void mark_for_archive(const CopyOrder& order, Entry& copy) {
+  if (order.archive.value_or(false)) copy.smb.attributes |= tree::kArchiveAttribute;
+}
+
 http::Reply copy_reply(const Entry& copy) {
   http::Reply reply(202);
   headers::encode_changed(reply, copy.changed);

@@ -83,6 +83,7 @@ Outcome copy_local(Call& call, const CopyOrder& order, const Tree& tree, const P
     if (copy.metadata.empty()) copy.metadata = source.object.metadata;
     copy.smb.permission_key = *permission;
     if (source.file) take_properties(call, *source.file->found.entry, copy);
+    mark_for_archive(order, copy);
     const auto to = tree.content_place();
     auto shared = co_await share_content(call, source.object, to, commit);
     if (!shared) {

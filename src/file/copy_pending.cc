@@ -167,6 +167,7 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
   replacement.pending = true;
   const Fill fill = [&](Entry& copy, const Way& way, store::Commit&) -> Task<wire::Result<void>> {
     begin_copy(call, order, copy);
+    mark_for_archive(order, copy);
     note.object = tree::entry_row(way.parent(), way.folded);
     auto noted = co_await runner.note(call.store(), call.target.account, note);
     if (!noted) co_return service::storage_error(noted.error());

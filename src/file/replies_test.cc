@@ -220,6 +220,22 @@ TEST_F(FileReplies, DotsOfSourcesStayIfAsked) {
   EXPECT_EQ(files.rename("share/dotted.", "share/moved", false, source).outcome(), "200");
 }
 
+TEST_F(FileReplies, CopiesAreMarkedForArchivingWhateverTheSourceHas) {
+  ASSERT_EQ(files.make_file("share/source", "0", {{"x-ms-file-attributes", "None"}}).outcome(),
+            "201");
+  const auto copied = [&](const char* archive) {
+    TestService::Headers headers = {
+        {"x-ms-copy-source", "http://127.0.0.1:10003/account/share/source"},
+        {"x-ms-file-attributes", "source"}};
+    if (*archive != 0) headers.emplace_back("x-ms-file-copy-set-archive", archive);
+    EXPECT_EQ(files.send("PUT", "share/copy", {}, headers).outcome(), "202") << archive;
+    return files.send("HEAD", "share/copy", {}, {}).header("x-ms-file-attributes");
+  };
+  EXPECT_EQ(copied(""), "None");
+  EXPECT_EQ(copied("false"), "None");
+  EXPECT_EQ(copied("true"), "Archive");
+}
+
 TEST_F(FileReplies, PermissionsWithoutAccessControlComeBack) {
   const std::string sddl = "O:SYG:SYD:AI(A;;FA;;;SY)S:NO_ACCESS_CONTROL";
   const auto made = files.make_file("share/p", "0", {{"x-ms-file-permission", sddl}});

@@ -79,10 +79,14 @@ Task<Result<std::string>> new_permission(store::Occasion& occasion, const Tree& 
   co_return co_await add_permission(occasion, tree.space, write_sddl(*descriptor));
 }
 
-Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
-                                  std::string_view binary, DescriptorParts parts) {
+namespace {
+// Replaces the parts once. False when somebody else has set another descriptor meanwhile, which
+// would be undone.
+Task<Result<bool>> try_set_descriptor(store::Occasion& occasion, Opened& opened,
+                                      std::string_view binary, DescriptorParts parts) {
   auto state = co_await state_of(occasion, opened);
   if (!state) co_return state.error();
+  const std::string before = state->smb.permission_key;
   auto descriptor = co_await descriptor_of(occasion, opened.tree, *state);
   if (!descriptor) co_return descriptor.error();
   if (!replace_parts(*descriptor, binary, parts)) co_return Error(Reason::kBadPermission);
@@ -90,14 +94,29 @@ Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
   // The permission is noted before the entry that refers to it.
   auto key = co_await add_permission(occasion, opened.tree.space, write_sddl(*descriptor));
   if (!key) co_return key.error();
+  bool same = true;
   const OpenedEdit edit = [&](Entry& entry, store::Commit&) -> Task<Result<void>> {
+    same = entry.smb.permission_key == before;
+    if (!same) co_return Error(Reason::kOwn);
     entry.smb.permission_key = *key;
     if (!opened.frozen.changed) entry.smb.changed = occasion.now;
     co_return Result<void>();
   };
   auto changed = co_await change_opened(occasion, opened, edit);
+  if (!same) co_return false;
   if (!changed) co_return changed.error();
-  co_return Result<void>();
+  co_return true;
+}
+}  // namespace
+
+Task<Result<void>> set_descriptor(store::Occasion& occasion, Opened& opened,
+                                  std::string_view binary, DescriptorParts parts) {
+  for (int tries = 0; tries < store::kMaxTries; ++tries) {
+    auto done = co_await try_set_descriptor(occasion, opened, binary, parts);
+    if (!done) co_return done.error();
+    if (*done) co_return Result<void>();
+  }
+  co_return Error(store::Error::kBusy);
 }
 
 }  // namespace kyanite::tree

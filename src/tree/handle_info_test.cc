@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/interleaving.h"
 #include "tree/handles_test_support.h"
 #include "tree/permissions.h"
 
@@ -76,6 +77,36 @@ TEST_F(HandleInfo, DescriptorsAreReplacedInParts) {
       outcome(RunLoop::run(set_descriptor(occasion, file, write_descriptor(*other, dacl), owner))),
       text_of(Error(Reason::kBadPermission)));
   EXPECT_EQ(files_.close(file), "ok");
+}
+
+// Each part comes from somebody else, at once: none is lost.
+TEST(HandleInfoInARace, PartsOfADescriptorAreAllKept) {
+  const auto other = parse_sddl("O:BAG:BUD:(A;;FA;;;WD)");
+  const DescriptorParts owner{true, false, false, false};
+  const DescriptorParts dacl{false, false, true, false};
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened one = files.open("file");
+    Opened two = files.open("file");
+    const auto set = [&](Opened& by, DescriptorParts parts) -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      const std::string binary = write_descriptor(*other, parts);
+      EXPECT_EQ(outcome(co_await set_descriptor(occasion, by, binary, parts)), "ok");
+    };
+    std::vector<Task<void>> tasks;
+    tasks.push_back(set(one, owner));
+    tasks.push_back(set(two, dacl));
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    store::Occasion occasion(store, files.lines, files.clock);
+    const Entry entry = files.state(one);
+    const auto now = RunLoop::run(descriptor_of(occasion, files.tree, entry));
+    ASSERT_TRUE(now.ok());
+    EXPECT_EQ(now->owner, other->owner) << seed;
+    EXPECT_EQ(now->dacl, other->dacl) << seed;
+    EXPECT_EQ(files.close(one), "ok");
+    EXPECT_EQ(files.close(two), "ok");
+  }
 }
 
 }  // namespace
