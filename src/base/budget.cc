@@ -12,7 +12,11 @@ namespace kyanite {
 namespace {
 constexpr uint64_t kBodyMemoryBytes = 512ULL * 1024 * 1024;
 // How many times what stays free a peer and an account may hold.
+constexpr size_t kPeer = 0;
+constexpr size_t kAccount = 1;
 constexpr std::array<uint64_t, 2> kTimesFree = {1, 3};
+// What accounts leave is for their peers, but for one part in so many.
+constexpr uint64_t kPartsOfPeers = 8;
 // Very little: one part in so many of all, 128 KiB of the most there is.
 constexpr uint64_t kPartsOfVeryLittle = 4096;
 // On small machines it is one part in so many of the memory there is.
@@ -47,10 +51,12 @@ bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);
   const bool modest = asked == Asked::kFirst || to <= total_ / kPartsOfVeryLittle;
-  const bool granted = modest && free >= total_ / 4;
-  for (size_t i = 0; i < owners.size() && to > from && !granted; ++i) {
-    if (owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free)
-      continue;
+  const auto within = [&](size_t i) {
+    return owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free;
+  };
+  const bool granted = to <= from || (modest && free >= total_ / 4) ||
+                       (within(kPeer) && (within(kAccount) || free >= total_ / kPartsOfPeers));
+  if (!granted) {
     refused_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }

@@ -44,14 +44,17 @@ TEST(Budget, ManyPartsOfOnePeerCountTogether) {
   EXPECT_TRUE(other.resize(200));
 }
 
-TEST(Budget, AllPeersOfOneAccountLeaveAQuarterToOtherAccounts) {
+TEST(Budget, AllPeersOfOneAccountLeaveSomethingToOtherAccounts) {
   Budget budget(1000);
   Budget::Part first(budget, "first", "account"), second(budget, "second", "account");
-  Budget::Part third(budget, "third", "account"), other(budget, "third", "other");
+  Budget::Part third(budget, "third", "account"), fourth(budget, "fourth", "account");
+  Budget::Part other(budget, "fourth", "other");
   ASSERT_TRUE(first.resize(500));
   ASSERT_TRUE(second.resize(250));
-  EXPECT_FALSE(third.resize(1));
-  EXPECT_TRUE(other.resize(125));
+  EXPECT_FALSE(third.resize(126)) << "three quarters and an eighth";
+  EXPECT_TRUE(third.resize(125)) << "the others do not shut it out";
+  EXPECT_FALSE(fourth.resize(1));
+  EXPECT_TRUE(other.resize(62));
 }
 
 TEST(Budget, VeryLittleIsGivenAsLongAsAQuarterIsFree) {

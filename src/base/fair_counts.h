@@ -1,6 +1,6 @@
 // How many things of one kind each owner has (a share, an account), of a number that all have
 // together. One owner has no more of them than are left for others: alone it gets a half, and there
-// is always one for another.
+// is always one for another. Where owners are many together they may have three times as many.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace kyanite {
 template <class Owner>
 class FairCounts {
  public:
-  explicit FairCounts(size_t most) : most_(most) {}
+  explicit FairCounts(size_t most, size_t times_left = 1) : most_(most), times_left_(times_left) {}
   FairCounts(const FairCounts&) = delete;
   FairCounts& operator=(const FairCounts&) = delete;
 
@@ -23,7 +23,7 @@ class FairCounts {
     MutexLock lock(mutex_);
     const auto found = counts_.find(owner);
     const size_t own = found == counts_.end() ? 0 : found->second;
-    if (total_ + count > most_ || own + count > most_ - total_) return false;
+    if (total_ + count > most_ || own + count > times_left_ * (most_ - total_)) return false;
     counts_[owner] += count;
     total_ += count;
     return true;
@@ -43,6 +43,7 @@ class FairCounts {
 
  private:
   const size_t most_;
+  const size_t times_left_;
   mutable Mutex mutex_;
   std::unordered_map<Owner, size_t> counts_ GUARDED_BY(mutex_);
   size_t total_ GUARDED_BY(mutex_) = 0;

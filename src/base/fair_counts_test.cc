@@ -22,5 +22,13 @@ TEST(FairCounts, LeaveSomethingForOthers) {
   EXPECT_TRUE(counts.add(5, 4));
 }
 
+TEST(FairCounts, OwnersThatAreManyHaveMore) {
+  FairCounts<int> counts(8, 3);
+  EXPECT_TRUE(counts.add(1, 6));
+  EXPECT_FALSE(counts.add(1)) << "three quarters";
+  EXPECT_TRUE(counts.add(2, 2));
+  EXPECT_FALSE(counts.add(3));
+}
+
 }  // namespace
 }  // namespace kyanite

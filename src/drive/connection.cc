@@ -31,6 +31,7 @@ Budget& reply_memory() {
 Connection::Connection(Drive& drive, Carrier& carrier)
     : drive_(drive),
       carrier_(carrier),
+      network_(peer_network(carrier.peer())),
       on_loopback_(is_loopback_address(carrier.peer())),
       mailbox_(std::make_shared<Mailbox>(carrier.loop(), *this)),
       sender_(carrier, drive.workers) {
@@ -52,12 +53,13 @@ size_t Connection::most_frame_bytes() const {
 
 Task<bool> Connection::wait_for_room() {
   const size_t most = authenticated() ? kMaxRunning : kMaxRunningOfStrangers;
-  while (!dropped_ && (load_.requests() >= most || load_.bytes() > kMaxBytesInMemory)) {
+  const auto gone = [this] { return dropped_ || sender_.broken(); };
+  while (!gone() && (load_.requests() >= most || load_.bytes() > kMaxBytesInMemory)) {
     Pending<bool> room;
     room_ = &room;
     co_await room;
   }
-  co_return !dropped_;
+  co_return !gone();
 }
 
 bool Connection::fail(std::string_view why) {
@@ -245,7 +247,7 @@ bool Connection::has_opens() const {
 
 size_t Connection::tree_count() const {
   size_t count = 0;
-  for (const auto& [id, session] : sessions_) count += session->trees().size();
+  for (const auto& [id, session] : sessions_) count += session->trees();
   return count;
 }
 
@@ -303,7 +305,6 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
   if (session->established()) {
     --established_;
     drive_.clients.remove(session->client(), session->id());
-    drive_.sessions_of_all.remove(session->account());
   }
   session->end();
   for (const FurtherChannel& further : std::exchange(session->further, {})) {
@@ -315,8 +316,7 @@ Task<void> Connection::end_session(std::shared_ptr<Session> session, OpenEnd why
     return &exchange != except && exchange.session == session;
   });
   co_await served(*session, except);
-  count_ended_trees(*session, session->trees().size());
-  session->trees().clear();
+  drive_.metrics.trees.fetch_sub(session->end_trees(), std::memory_order_relaxed);
   co_await end_opens(session->take_opens(nullptr), why);
   drive_.sessions.remove(session->id());
   const auto waiting = std::move(ending);
@@ -377,17 +377,12 @@ Task<void> Connection::session_ended(uint64_t id) {
 
 Task<void> Connection::end_tree(Session& session, std::shared_ptr<TreeConnect> tree,
                                 const Exchange* except) {
-  if (session.trees().erase(tree->id) == 0) co_return;
-  count_ended_trees(session, 1);
+  if (!session.end_tree(*tree)) co_return;
+  drive_.metrics.trees.fetch_sub(1, std::memory_order_relaxed);
   cancel_where(Exchange::Cancelled::kEnded, [&](const Exchange& exchange) {
     return &exchange != except && exchange.tree == tree;
   });
   co_await end_opens(session.take_opens(tree.get()), OpenEnd::kTreeDisconnected);
-}
-
-void Connection::count_ended_trees(const Session& session, size_t count) {
-  drive_.metrics.trees.fetch_sub(count, std::memory_order_relaxed);
-  drive_.trees_of_all.remove(session.account(), count);
 }
 
 void Connection::notify(const std::shared_ptr<Channel>& sealed_by, std::string message) {
@@ -421,15 +416,16 @@ Task<void> Connection::end(bool answered) {
   while (chains_ > 0) co_await make_progress();
   const auto lonely = std::find_if(sessions_.begin(), sessions_.end(),
                                    [](const auto& each) { return !each.second->further.empty(); });
-  const std::string account = lonely == sessions_.end() ? "" : lonely->second->account();
-  const bool stays = lonely != sessions_.end() && drive_.lonely_homes.add(account);
+  Places::Place place;
+  if (lonely != sessions_.end())
+    place = drive_.lonely_homes.take(lonely->second->account(), network_);
   std::vector<std::shared_ptr<Session>> alone;
   for (const auto& [id, session] : sessions_) {
-    if (!stays || session->further.empty()) alone.push_back(session);
+    if (!place || session->further.empty()) alone.push_back(session);
   }
   for (auto& session : alone) co_await end_session(std::move(session), OpenEnd::kConnectionLost);
   while (!sessions_.empty() || !ending_sessions_.empty() || guests_ > 0) co_await make_progress();
-  if (stays) drive_.lonely_homes.remove(account);
+  place = {};
   mailbox_->close();
   co_await sender_.drain();
   sender_.on_progress = nullptr;

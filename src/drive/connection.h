@@ -70,6 +70,7 @@ class Connection {
 
   Drive& drive() const { return drive_; }
   std::string_view peer() const { return carrier_.peer(); }
+  const std::string& network() const { return network_; }  // see base/peer_network.h
   bool on_loopback() const { return on_loopback_; }
   Carrier& carrier() const { return carrier_; }
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
@@ -135,7 +136,6 @@ class Connection {
   Load::Weight make_weight(const Chain& chain);
   bool fail(std::string_view why);
   Task<void> make_progress();
-  void count_ended_trees(const Session& session, size_t count);
   void cancel_where(Exchange::Cancelled why, const std::function<bool(const Exchange&)>& which);
   // The connection that these came by is gone. What follows them in their chains is served as if it
   // were cancelled.
@@ -179,6 +179,7 @@ class Connection {
 
   Drive& drive_;
   Carrier& carrier_;
+  const std::string network_;
   const bool on_loopback_;
   std::shared_ptr<Mailbox> mailbox_;
   Load load_;

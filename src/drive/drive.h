@@ -6,13 +6,13 @@
 #include "auth/ntlm.h"
 #include "base/clock.h"
 #include "base/executor.h"
-#include "base/fair_counts.h"
 #include "drive/app_instances.h"
 #include "drive/clients.h"
 #include "drive/limits.h"
 #include "drive/logon_brake.h"
 #include "drive/metrics.h"
 #include "drive/named_creates.h"
+#include "drive/places.h"
 #include "drive/sessions.h"
 #include "drive/shares.h"
 #include "smb/fields.h"
@@ -49,10 +49,9 @@ struct Drive {
   AppInstances programs;
   store::KeyedLocks listings;  // Of one open, one request at a time.
 
-  // What accounts have, each and together.
-  FairCounts<std::string> sessions_of_all{kMaxSessionsOfAll};
-  FairCounts<std::string> trees_of_all{kMaxTreesOfAll};
-  FairCounts<std::string> lonely_homes{kMaxLonelyHomes};
+  Places sessions_of_all{kMaxSessionsOfAll};
+  Places trees_of_all{kMaxTreesOfAll};
+  Places lonely_homes{kMaxLonelyHomes};
 
   // For how long what was written may wait to be durable; 0: not at all, a WRITE is answered then.
   int64_t write_behind_ticks = kTicksPerSecond;

@@ -43,7 +43,8 @@ inline constexpr uint64_t kMaxBytesInMemory = 32 * 1024 * 1024;
 // Apart from the memory of bodies, so that who reads slowly keeps nobody from writing.
 inline constexpr uint64_t kMaxReplyBytesOfAll = 256 * 1024 * 1024;
 
-// Of all connections, of which one account has a half at most (base/fair_counts.h).
+// Of all connections, of which one account has three quarters and one peer a half at most
+// (drive/places.h).
 inline constexpr size_t kMaxSessionsOfAll = 64 * 1024;
 inline constexpr size_t kMaxTreesOfAll = 256 * 1024;
 // Connections whose peer is gone, but whose sessions have further connections. Beyond them such

@@ -49,6 +49,17 @@ class Limits : public testing::Test {
     room = co_await connection.wait_for_room();
   }
 
+  // All that the account gets, from anywhere or from there.
+  static std::vector<Places::Place> take_all(Places& places, const std::string& account,
+                                             const std::vector<std::string>& peers = {
+                                                 "10.0.0.2", "10.0.0.3", "10.0.0.4"}) {
+    std::vector<Places::Place> taken;
+    for (const std::string& peer : peers) {
+      while (auto place = places.take(account, peer)) taken.push_back(std::move(place));
+    }
+    return taken;
+  }
+
   TestWorld world;
   TestClient client{world};
 };
@@ -116,9 +127,9 @@ TEST_F(Limits, RequestsOfStrangers) {
   EXPECT_TRUE(room);
 }
 
-// What accounts have together: one leaves something to others.
+// What accounts and peers have together: one leaves something to others.
 TEST_F(Limits, SessionsOfAnAccount) {
-  while (world.drive.sessions_of_all.add("acct")) continue;
+  const auto taken = take_all(world.drive.sessions_of_all, "acct");
   TestClient more(world);
   ASSERT_TRUE(more.negotiate());
   EXPECT_EQ(more.log_on()->status(), Status::kInsufficientResources);
@@ -133,16 +144,53 @@ TEST_F(Limits, SessionsOfAnAccount) {
   EXPECT_EQ(more.log_on()->status(), Status::kSuccess) << "one has gone";
 }
 
+TEST_F(Limits, SessionsOfAPeer) {
+  const auto taken = take_all(world.drive.sessions_of_all, "acct", {"127.0.0.1"});
+  const auto log_on = [](TestClient& more) {
+    EXPECT_TRUE(more.negotiate());
+    return more.log_on()->status();
+  };
+  TestClient same(world);
+  EXPECT_EQ(log_on(same), Status::kInsufficientResources);
+  TestClient far(world, "10.0.0.1");
+  EXPECT_EQ(log_on(far), Status::kSuccess) << "of the same account";
+}
+
+// A client that comes back is not refused because of the session that it comes back for.
+TEST_F(Limits, WhoComesBackTakesTheirPlace) {
+  const auto taken = take_all(world.drive.sessions_of_all, "acct");
+  TestClient again(world);
+  ASSERT_TRUE(again.negotiate());
+  EXPECT_EQ(again.log_on(client.session_id)->status(), Status::kSuccess);
+  EXPECT_EQ(world.drive.sessions.established(), 1u);
+  TestClient other(world);
+  ASSERT_TRUE(other.negotiate());
+  other.ntlm.user = "other";
+  other.ntlm.password = "Other!";
+  const auto taken_by_other =
+      take_all(world.drive.sessions_of_all, "other", {"10.0.1.1", "10.0.1.2", "10.0.1.3"});
+  EXPECT_EQ(other.log_on(again.session_id)->status(), Status::kInsufficientResources);
+  EXPECT_EQ(world.drive.sessions.established(), 1u) << "another account's session stays";
+}
+
 TEST_F(Limits, TreesOfAnAccount) {
-  while (world.drive.trees_of_all.add("acct")) continue;
+  const auto taken = take_all(world.drive.trees_of_all, "acct");
   EXPECT_EQ(client.connect("\\\\s\\data")->status(), Status::kInsufficientResources);
   EXPECT_EQ(world.drive.metrics.trees, 1u);
   ASSERT_EQ(client.ask(Command::kTreeDisconnect, smb::TreeDisconnectRequest())->status(),
             Status::kSuccess);
   EXPECT_EQ(client.connect("\\\\s\\data")->status(), Status::kSuccess);
-  const size_t all = world.drive.trees_of_all.total();
+  const size_t all = world.drive.trees_of_all.taken();
   client.end();
-  EXPECT_EQ(world.drive.trees_of_all.total(), all - 1);
+  EXPECT_EQ(world.drive.trees_of_all.taken(), all - 1);
+}
+
+TEST_F(Limits, TreesOfAPeer) {
+  const auto taken = take_all(world.drive.trees_of_all, "acct", {"127.0.0.1"});
+  EXPECT_EQ(client.connect("\\\\s\\data")->status(), Status::kInsufficientResources);
+  TestClient far(world, "10.0.0.1");
+  far.come_in();
+  EXPECT_EQ(far.connect("\\\\s\\data")->status(), Status::kSuccess);
 }
 
 TEST_F(Limits, NotificationsThatAreNotTaken) {
@@ -207,6 +255,38 @@ TEST_F(Limits, BytesOfOneFrame) {
       EXPECT_EQ(answers[0].header.credits > 0, i == 2) << "the last has them all";
     }
   }
+}
+
+// A peer that is gone while its requests wait for other clients is not waited for.
+TEST_F(Limits, RoomOfAPeerThatIsGone) {
+  smb::CreateRequest directory;
+  directory.desired_access = smb::access::kReadData;
+  directory.share_access = smb::share_access::kRead;
+  directory.disposition = smb::Disposition::kOpen;
+  smb::ChangeNotifyRequest watch;
+  watch.file = client.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
+  watch.filter = smb::notify_filter::kFileName;
+  watch.output_length = 1000;
+  ASSERT_TRUE(client.ask(Command::kEcho, smb::EchoRequest()));
+  Pending<bool> held;
+  client.carrier.held = &held;
+  ASSERT_TRUE(client.give(read(client, kMaxTransferBytes)));
+  for (size_t i = 0; i < kMaxRunning; ++i)
+    ASSERT_TRUE(client.give(client.protect({client.message(Command::kChangeNotify, watch)})));
+  bool room = true;
+  bool looked = false;
+  const auto look = [](Connection& connection, bool& out, bool& done) -> Detached {
+    out = co_await connection.wait_for_room();
+    done = true;
+  };
+  look(client.connection, room, looked);
+  EXPECT_FALSE(looked);
+  client.carrier.held = nullptr;
+  client.carrier.is_cut = true;
+  held.set(true);
+  world.loop.run_ready();
+  EXPECT_TRUE(looked);
+  EXPECT_FALSE(room);
 }
 
 // What waits for other clients takes little; the replies before it in its chain take what they are.
@@ -278,11 +358,11 @@ TEST_F(Limits, MemoryOfRepliesBesideWhatWaits) {
   memory.set_total(total);
 }
 
-// An account has no more than three times what stays free, from however many addresses.
+// An account leaves something to others, from however many addresses.
 TEST_F(Limits, MemoryOfRepliesOfAnAccount) {
   Budget& memory = reply_memory();
   const uint64_t total = memory.total();
-  memory.set_total(memory.used() + 8 * kMaxTransferBytes);
+  memory.set_total(memory.used() + 16 * kMaxTransferBytes);
   std::deque<Pending<bool>> held;
   std::deque<TestClient> clients;
   const auto come = [&](const char* from, const char* user, const char* password) {
@@ -299,9 +379,10 @@ TEST_F(Limits, MemoryOfRepliesOfAnAccount) {
     for (int i = 0; i < times; ++i) all = by->give(read(*by, kMaxTransferBytes)) && all;
     return all;
   };
-  EXPECT_TRUE(ask(come("10.0.0.1", "acct", "Passw0rd!"), 4));
-  EXPECT_TRUE(ask(come("10.0.0.2", "acct", "Passw0rd!"), 2));
-  EXPECT_FALSE(ask(come("10.0.0.3", "acct", "Passw0rd!"), 1));
+  EXPECT_TRUE(ask(come("10.0.0.1", "acct", "Passw0rd!"), 8));
+  EXPECT_TRUE(ask(come("10.0.0.2", "acct", "Passw0rd!"), 4));
+  EXPECT_TRUE(ask(come("10.0.0.3", "acct", "Passw0rd!"), 2)) << "others do not shut it out";
+  EXPECT_FALSE(ask(come("10.0.0.5", "acct", "Passw0rd!"), 1));
   EXPECT_TRUE(ask(come("10.0.0.4", "other", "Other!"), 1));
   for (TestClient& each : clients) std::exchange(each.carrier.held, nullptr)->set(true);
   world.loop.run_ready();

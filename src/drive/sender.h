@@ -21,6 +21,8 @@ class Sender {
 
   // Its frame is sent after those before it; not at all once the peer is gone.
   void send(OutgoingFrame frame);
+  // The peer is gone.
+  bool broken() const { return broken_; }
   size_t waiting() const { return queue_.size() + ready_.size(); }
 
   // Called on the loop after each frame, when its memory is free again.

@@ -8,18 +8,23 @@
 
 namespace kyanite::drive {
 
-Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms,
-                        const smb::Guid& client) {
+Bond Session::establish(const auth::ntlm::Session& who, const Terms& terms, const smb::Guid& client,
+                        Places::Place place) {
   CHECK(!established());
-  account_ = who.user;
-  renew(who.key_serial);
-  client_ = name_within(account_, client);
-  must_encrypt_ = terms.must_encrypt;
   auto keys =
       smb::derive_session_keys(terms.dialect, terms.cipher, auth::ntlm::view(who.key), preauth);
-  channel = std::make_shared<Channel>(id_, terms.signing, keys.signing);
-  if (terms.encrypts) channel->encrypt(terms.cipher, keys, 0);
-  return {account_, client_, terms, std::move(keys)};
+  auto made = std::make_shared<Channel>(id_, terms.signing, keys.signing);
+  if (terms.encrypts) made->encrypt(terms.cipher, keys, 0);
+  Bond bond{who.user, name_within(who.user, client), terms, std::move(keys)};
+  std::string account = who.user;
+  // From here on nothing fails for want of memory.
+  channel = std::move(made);
+  renew(who.key_serial);
+  client_ = bond.client;
+  must_encrypt_ = terms.must_encrypt;
+  place_ = std::move(place);
+  account_ = std::move(account);
+  return bond;
 }
 
 void Session::renew(uint64_t key_serial) {
@@ -46,6 +51,18 @@ std::shared_ptr<TreeConnect> Session::add_tree(TreeConnect tree) {
 std::shared_ptr<TreeConnect> Session::find_tree(uint32_t id) const {
   const auto found = trees_.find(id);
   return found == trees_.end() ? nullptr : found->second;
+}
+
+bool Session::end_tree(TreeConnect& tree) {
+  if (trees_.erase(tree.id) == 0) return false;
+  tree.place = {};
+  return true;
+}
+
+size_t Session::end_trees() {
+  const size_t count = trees_.size();
+  for (auto& [id, tree] : std::exchange(trees_, {})) tree->place = {};
+  return count;
 }
 
 bool Session::add_open(const std::shared_ptr<Open>& open) {

@@ -12,6 +12,7 @@
 #include "auth/spnego.h"
 #include "drive/channel.h"
 #include "drive/open.h"
+#include "drive/places.h"
 #include "drive/sessions.h"
 #include "drive/shares.h"
 #include "smb/create.h"
@@ -27,6 +28,7 @@ struct TreeConnect {
   uint32_t maximal_access = 0;
   uint64_t there_at = 0;  // The share was there after so many deletions (OpenFiles).
   size_t opens = 0;       // of the session, in this tree
+  Places::Place place;    // among all, until the session has it no more
 };
 
 // A further connection of a session.
@@ -58,7 +60,8 @@ class Session {
   void renew(uint64_t key_serial);
 
   // Once, with what authentication agreed on. Returns what further connections need to know.
-  Bond establish(const auth::ntlm::Session& logon, const Terms& terms, const smb::Guid& client);
+  Bond establish(const auth::ntlm::Session& logon, const Terms& terms, const smb::Guid& client,
+                 Places::Place place);
 
   // On its home; null until the session is established.
   std::shared_ptr<Channel> channel;
@@ -69,12 +72,20 @@ class Session {
   smb::PreauthHash preauth;
 
   // Nothing is added any more: whoever was about to add something finds that there is no room.
-  void end() { ended_ = true; }
+  void end() {
+    ended_ = true;
+    place_ = {};
+  }
   bool ended() const { return ended_; }
 
   // Null when there are too many. Ids count up: none comes twice.
   std::shared_ptr<TreeConnect> add_tree(TreeConnect tree);
   std::shared_ptr<TreeConnect> find_tree(uint32_t id) const;
+  size_t trees() const { return trees_.size(); }
+  // The session has it no more, and it has no place any more. False if that was so before.
+  bool end_tree(TreeConnect& tree);
+  // All. Returns how many.
+  size_t end_trees();
 
   // False when there are too many. Its volatile id is set here; its persistent id is the caller's,
   // and that of its handle.
@@ -88,11 +99,10 @@ class Session {
   // Those of a tree, or all (null), which the session has no more.
   std::vector<std::shared_ptr<Open>> take_opens(const TreeConnect* of);
 
-  std::unordered_map<uint32_t, std::shared_ptr<TreeConnect>>& trees() { return trees_; }
-
  private:
   const uint64_t id_;
   std::string account_;
+  Places::Place place_;  // among all
   uint64_t key_serial_ = 0;
   uint64_t generation_ = 0;  // Of the accounts in which its key was seen. 0: in none yet.
   smb::Guid client_{};

@@ -16,10 +16,11 @@ using smb::Status;
 
 // A client that lost its connection names the session it had there: that one is over. Returns when
 // what it had open is closed, or waits for its client.
-Task<void> end_previous(Connection& connection, uint64_t id, const Session& session) {
+Task<void> end_previous(Connection& connection, uint64_t id, const Session& session,
+                        const std::string& account) {
   if (id == 0 || id == session.id()) co_return;
   const auto bond = connection.drive().sessions.find_previous(id);
-  if (!bond || bond->account != session.account()) co_return;
+  if (!bond || bond->account != account) co_return;
   Pending<bool> ended;
   const auto end = [](Connection& there, uint64_t which, Pending<bool>& done) -> Detached {
     if (auto found = there.find_session(which)) {
@@ -84,17 +85,28 @@ Task<Reply> logged_on(Exchange& exchange, std::shared_ptr<Session> session,
       co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
       co_return refuse(exchange, Status::kAccessDenied);
     }
-    if (!connection.drive().sessions_of_all.add(logon.user)) {
-      log_refusal(connection, "of " + describe(logon) + " ", "the account has too many sessions");
+    Places& places = connection.drive().sessions_of_all;
+    auto place = places.take(logon.user, connection.network());
+    if (!place && request.previous_session != 0) {
+      // It may have the place.
+      co_await end_previous(connection, request.previous_session, *session, logon.user);
+      place = places.take(logon.user, connection.network());
+      // Meanwhile the session may have gone on otherwise.
+      if (session->ended() || session->established())
+        co_return refuse(exchange, Status::kUserSessionDeleted);
+    }
+    if (!place) {
+      log_refusal(connection, "of " + describe(logon) + " ", "there are too many sessions");
       co_await connection.end_session(std::move(session), OpenEnd::kLoggedOff, &exchange);
       co_return refuse(exchange, Status::kInsufficientResources);
     }
-    connection.session_established(session->id(),
-                                   session->establish(logon, *terms, connection.agreement->client));
+    connection.session_established(
+        session->id(),
+        session->establish(logon, *terms, connection.agreement->client, std::move(place)));
     log_info("SMB logon of " + describe(logon) + " from " + std::string(connection.peer()) +
              ", SMB " + smb::name(connection.dialect()) +
              (terms->must_encrypt ? ", encrypted" : ""));
-    co_await end_previous(connection, request.previous_session, *session);
+    co_await end_previous(connection, request.previous_session, *session, session->account());
   }
   Reply made = logon_reply(exchange, *session, Status::kSuccess, step.token);
   made.signed_by = exchange.channel();

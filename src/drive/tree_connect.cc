@@ -45,15 +45,13 @@ Task<Reply> tree_connect(Exchange& exchange) {
   }
   // The client may have logged off meanwhile.
   if (exchange.cancelled()) co_return refuse(exchange, smb::Status::kUserSessionDeleted);
+  if (connection.tree_count() >= kMaxTreesOfConnection)
+    co_return refuse(exchange, smb::Status::kInsufficientResources);
   Drive& drive = connection.drive();
-  if (connection.tree_count() >= kMaxTreesOfConnection ||
-      !drive.trees_of_all.add(session.account()))
-    co_return refuse(exchange, smb::Status::kInsufficientResources);
+  tree.place = drive.trees_of_all.take(session.account(), connection.network());
+  if (!tree.place) co_return refuse(exchange, smb::Status::kInsufficientResources);
   const auto added = session.add_tree(std::move(tree));
-  if (added == nullptr) {
-    drive.trees_of_all.remove(session.account());
-    co_return refuse(exchange, smb::Status::kInsufficientResources);
-  }
+  if (added == nullptr) co_return refuse(exchange, smb::Status::kInsufficientResources);
   drive.metrics.trees.fetch_add(1, std::memory_order_relaxed);
 
   smb::TreeConnectReply body;

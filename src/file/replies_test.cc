@@ -221,8 +221,10 @@ TEST_F(FileReplies, DotsOfSourcesStayIfAsked) {
 }
 
 TEST_F(FileReplies, CopiesAreMarkedForArchivingWhateverTheSourceHas) {
-  ASSERT_EQ(files.make_file("share/source", "0", {{"x-ms-file-attributes", "None"}}).outcome(),
-            "201");
+  ASSERT_EQ(files.make_file("share/source", "0").outcome(), "201");
+  ASSERT_EQ(files.send("PUT", "share/source", "comp=properties", {{"x-ms-file-attributes", "None"}})
+                .outcome(),
+            "200");
   const auto copied = [&](const char* archive) {
     TestService::Headers headers = {
         {"x-ms-copy-source", "http://127.0.0.1:10003/account/share/source"},

@@ -95,7 +95,7 @@ TEST(ReadBody, OnePeerOrAccountLeavesMemoryToOthers) {
   ASSERT_TRUE(body);
   EXPECT_EQ(told(Sent(around, text, "192.0.2.1", "two").read()), "ServerBusy");
   EXPECT_EQ(told(Sent(around, text, "192.0.2.2", "one").read()), "100000");
-  body_memory().set_total(280'000);  // The account has three quarters of it.
+  body_memory().set_total(245'000);  // Less than an eighth of it is left.
   const std::string shorter(10'000, 'x');
   EXPECT_EQ(told(Sent(around, shorter, "192.0.2.2", "one").read()), "ServerBusy");
   EXPECT_EQ(told(Sent(around, shorter, "192.0.2.2", "two").read()), "10000");
