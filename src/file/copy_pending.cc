@@ -162,7 +162,7 @@ Outcome copy_foreign(Call& call, const CopyOrder& order, const Tree& tree, const
   const http::Headers& told = source.fetched->headers();
   PendingCopy note = transfer::make_note(call, told);
   note.space = tree.space;
-  auto& runner = static_cast<const FileService&>(*call.service).copy_runner();
+  auto& runner = file_service(call).copy_runner();
   tree::Creation replacement = order.replacement;
   replacement.pending = true;
   const Fill fill = [&](Entry& copy, const Way& way, store::Commit&) -> Task<wire::Result<void>> {

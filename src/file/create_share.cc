@@ -1,4 +1,6 @@
 // Create Share: PUT /{share}?restype=share
+#include <utility>
+
 #include "file/handlers.h"
 #include "file/service.h"
 #include "file/share.h"
@@ -16,7 +18,10 @@ Outcome create_share(service::Call& call) {
   auto make = [&](std::optional<Share>& share) -> wire::Result<Time> {
     if (share) return wire::Error(wire::Code::kShareAlreadyExists);
     share.emplace();
-    space = share->space = lifetime::new_space();
+    usage(call).forget(std::exchange(space, lifetime::new_space()));
+    share->space = space;
+    // Before anybody can have something in it.
+    usage(call).begin(space);
     share->created = call.now;
     share->changed = call.now;
     share->properties = *properties;
@@ -24,8 +29,10 @@ Outcome create_share(service::Call& call) {
   };
   auto changed = co_await lifetime::create_named<Share>(
       call, lifetime::kShareGraves, share_key(call), wire::Code::kShareBeingDeleted, make);
-  if (!changed) co_return changed.error();
-  usage(call).begin(space);
+  if (!changed) {
+    usage(call).forget(space);
+    co_return changed.error();
+  }
   http::Reply reply(201);
   headers::encode_changed(reply, *changed);
   co_return reply;

@@ -153,14 +153,19 @@ Outcome delete_share(Call& call) {
     open_files(call).force_close_snapshot(deleted->share, deleted->generation);
     co_return http::Reply(202);
   }
-  auto decide = [&](store::Attempt& attempt) {
-    return delete_whole(call, *lease_id, *option, attempt.commit);
+  std::optional<store::SpaceId> meant;
+  auto decide = [&](store::Attempt& attempt) -> Task<wire::Result<store::SpaceId>> {
+    meant.reset();
+    auto space = co_await delete_whole(call, *lease_id, *option, attempt.commit);
+    if (space) meant = *space;
+    co_return space;
   };
   auto deleted = co_await store::transact(call, share_key(call), decide);
-  if (!deleted) co_return deleted.error();
-  open_files(call).force_close_share(*deleted);
-  open_files(call).drafts().discard_share(*deleted);
-  usage(call).forget(*deleted);
+  if (!deleted) {
+    if (meant) file_service(call).note_doubtful(*meant);
+    co_return deleted.error();
+  }
+  file_service(call).end_share(*deleted);
   co_return http::Reply(202);
 }
 

@@ -2,9 +2,14 @@
 // in which writers wait.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
+#include "file/share.h"
 #include "file/test_support.h"
+#include "jobs/test_support.h"
+#include "lifetime/directory.h"
 #include "store/interleaving.h"
 
 namespace kyanite::file {
@@ -80,6 +85,48 @@ TEST(ShareRaces, SnapshotsAndDeletionsGoOnAfterOneThatWasWithdrawn) {
     TestService::Request all = kDelete;
     all.headers.emplace_back("x-ms-delete-snapshots", "include");
     EXPECT_EQ(race(files, seed, {all}), Outcomes{"202"});
+  }
+}
+
+// Of a commit that removes something nobody knows whether it was done.
+class DoubtfulStore final : public store::MemoryStore {
+ public:
+  Task<store::Result<void>> commit(store::Commit commit) override {
+    const bool removes = std::any_of(commit.writes.begin(), commit.writes.end(),
+                                     [](const auto& write) { return write.record == nullptr; });
+    if (!removes || !doubts) co_return co_await MemoryStore::commit(std::move(commit));
+    if (*doubts) (void)(co_await MemoryStore::commit(std::move(commit))).ok();
+    co_return store::Error::kUnknown;
+  }
+  std::optional<bool> doubts;  // True: it was.
+};
+
+TEST(SharesInDoubt, AreEndedForTheirClientsOnceTheyAreFoundDead) {
+  for (const bool deleted : {false, true}) {
+    DoubtfulStore store;
+    TestService files(store);
+    ASSERT_EQ(files.make_share("share").outcome(), "201");
+    ASSERT_EQ(files.make_file("share/file").outcome(), "201");
+    tree::OpenFiles& table = files.service.open_files();
+    const auto loaded = RunLoop::run(store.get(
+        store::Key(lifetime::directory_space("account"), lifetime::kSharesFamily, "share")));
+    ASSERT_TRUE(loaded.ok() && *loaded != nullptr);
+    tree::FileOpen open;
+    open.file = {store::decode<Share>((*loaded)->value)->space, 5};
+    open.mode = {concurrency::kReadAccess, concurrency::kReadAccess};
+    const auto opened = RunLoop::run(table.open(open));
+    ASSERT_TRUE(opened.ok());
+    const uint64_t deletions = table.deletions();
+    store.doubts = deleted;
+    EXPECT_EQ(files.send("DELETE", "share", "restype=share").status, 500);
+    store.doubts.reset();
+    EXPECT_EQ(table.deletions(), deletions) << "it may be there";
+    EXPECT_EQ(files.send("HEAD", "share/file").status, deleted ? 404 : 200);
+    for (const jobs::Job& job : files.service.make_jobs(files.around.context)) {
+      if (job.name == "dead-shares") RunLoop::run(jobs::run_round(job, store, files.around.clock));
+    }
+    EXPECT_EQ(table.deletions() > deletions, deleted);
+    EXPECT_EQ(table.list(open.file, false, 0, 1).empty(), deleted);
   }
 }
 

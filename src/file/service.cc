@@ -8,6 +8,7 @@
 #include "lifetime/directory.h"
 #include "lifetime/spaces.h"
 #include "service/names.h"
+#include "tree/drafts.h"
 #include "tree/former.h"
 #include "wire/date.h"
 
@@ -16,13 +17,13 @@ namespace kyanite::file {
 using auth::Level;
 using service::Call;
 
-OpenFiles& open_files(const Call& call) {
-  return static_cast<const FileService&>(*call.service).open_files();
+const FileService& file_service(const Call& call) {
+  return static_cast<const FileService&>(*call.service);
 }
 
-tree::Usage& usage(const Call& call) {
-  return static_cast<const FileService&>(*call.service).usage();
-}
+OpenFiles& open_files(const Call& call) { return file_service(call).open_files(); }
+
+tree::Usage& usage(const Call& call) { return file_service(call).usage(); }
 
 std::span<const service::Operation> FileService::operations() const { return file::operations(); }
 
@@ -61,13 +62,22 @@ Task<wire::Result<transfer::SourceObject>> FileService::source(
   co_return source_object(*file);
 }
 
+void FileService::end_share(store::SpaceId space) const {
+  open_files_.force_close_share(space);
+  open_files_.drafts().discard_share(space);
+  usage_.forget(space);
+}
+
 std::vector<jobs::Job> FileService::make_jobs(service::Context& context) const {
   constexpr int64_t kFormerRestSeconds = 10;
   constexpr int64_t kUsageRestSeconds = 10;
   std::vector<jobs::Job> jobs;
   jobs.push_back(copy_runner_.resume_job("file-copies", context));
   jobs.push_back(lifetime::end_deletions_job<Share>("deleted-shares", lifetime::kShareGraves));
-  jobs.push_back(lifetime::clean_spaces_job("dead-shares", lifetime::kDeadSharesFamily));
+  jobs.push_back(lifetime::clean_spaces_job("dead-shares", lifetime::kDeadSharesFamily, nullptr,
+                                            [this](store::SpaceId space) {
+                                              if (doubtful_.take(space)) end_share(space);
+                                            }));
   jobs.push_back({"former-states", kFormerRestSeconds, {}, [](jobs::Step& step) {
                     return lifetime::walk_spaces<Share>(step, lifetime::kSharesFamily,
                                                         tree::remove_unseen_states);

@@ -32,7 +32,8 @@ Task<store::Result<bool>> empty_space(jobs::Step& step, store::SpaceId space) {
   co_return false;
 }
 
-Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family, Forget forget) {
+Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family, Forget forget,
+                                       Close close) {
   std::vector<std::pair<store::Entry, DeadSpace>> dead;
   const jobs::See see = [&](const store::View&,
                             const store::View::Cursor& cursor) -> store::Result<bool> {
@@ -49,6 +50,7 @@ Task<store::Result<bool>> clean_spaces(jobs::Step& step, store::Family family, F
   auto at_end = co_await jobs::walk(step, std::move(ranges), next, see);
   if (!at_end) co_return at_end;
   for (const auto& [entry, space] : dead) {
+    if (close != nullptr) close(space.space);
     auto emptied = co_await empty_space(step, space.space);
     if (!emptied || !*emptied) co_return emptied;
     if (forget != nullptr) {
@@ -79,12 +81,12 @@ store::Write bury(std::string_view account, store::Family family, std::string_vi
           service::to_record(DeadSpace{space, now})};
 }
 
-jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget) {
+jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget, Close close) {
   return {std::move(name),
           kRestSeconds,
           {.changes = kRecordsPerStep},
-          [family, forget = std::move(forget)](jobs::Step& step) {
-            return clean_spaces(step, family, forget);
+          [family, forget = std::move(forget), close = std::move(close)](jobs::Step& step) {
+            return clean_spaces(step, family, forget, close);
           }};
 }
 

@@ -25,7 +25,11 @@ inline constexpr int64_t kForgetAfterSeconds = 3600;
 // Called for each dead space before it may be forgotten.
 using Forget = std::function<Task<store::Result<void>>(jobs::Step& step, store::SpaceId space)>;
 
+// Called for each dead space each time before its records are removed.
+using Close = std::function<void(store::SpaceId space)>;
+
 // The job that removes the records of dead spaces that accounts' directories note in `family`.
-jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget = nullptr);
+jobs::Job clean_spaces_job(std::string name, store::Family family, Forget forget = nullptr,
+                           Close close = nullptr);
 
 }  // namespace kyanite::lifetime

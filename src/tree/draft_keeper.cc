@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <optional>
 
 #include "base/executor.h"
 #include "base/log.h"
@@ -21,9 +23,14 @@ constexpr Ticks kMostSleep{kTicksPerSecond / 2};
 
 DraftKeeper::DraftKeeper(OpenFiles& table, const Clock& clock, int64_t ticks)
     : table_(table), drafts_(table.drafts()), clock_(clock), ticks_(ticks) {
-  threads_.emplace_back([this] { watch(); });
-  while (threads_.size() <= kStorers) threads_.emplace_back([this] { store(); });
-  for (auto& thread : threads_) pthread_setname_np(thread.native_handle(), "drafts");
+  while (storers_.size() < kStorers) add_storer();
+  watcher_ = std::thread([this] { watch(); });
+  pthread_setname_np(watcher_.native_handle(), "drafts");
+}
+
+void DraftKeeper::add_storer() {
+  storers_.emplace_back([this] { store(); });
+  pthread_setname_np(storers_.back().native_handle(), "drafts");
 }
 
 DraftKeeper::~DraftKeeper() {
@@ -32,7 +39,8 @@ DraftKeeper::~DraftKeeper() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  watcher_.join();
+  for (auto& thread : storers_) thread.join();
   if (auto done = RunLoop::run(drafts_.settle_all()); !done)
     log_error("smb: what was written to files could not be stored at the end");
 }
@@ -46,8 +54,24 @@ void DraftKeeper::watch() {
     const auto old = drafts_.old(clock_.moment(), ticks_);
     lock.lock();
     turns_.renew(old);
+    replace_long();
     ++round_;
     if (!old.empty()) wake_.notify_all();
+  }
+}
+
+void DraftKeeper::replace_long() {
+  const Moment now = clock_.moment();
+  for (Storing& each : storing_) {
+    if (each.is_long || long_ == kMaxLong || now.ticks < each.since.ticks + kLongTicks) continue;
+    each.is_long = true;
+    ++long_;
+    turns_.done(each.draft);
+  }
+  try {
+    while (storers_.size() < kStorers + long_) add_storer();
+  } catch (const std::exception&) {
+    // There may be a thread for it later.
   }
 }
 
@@ -56,11 +80,19 @@ void DraftKeeper::store() {
   while (!stopping_) {
     const uint64_t round = round_;
     bool stored = false;
-    if (const auto taken = turns_.take()) {
+    std::optional<Drafts::Old> taken;
+    if (storing_.size() - long_ < kStorers) taken = turns_.take();
+    if (taken) {
+      const auto place = storing_.insert(storing_.end(), {*taken, clock_.moment()});
       lock.unlock();
       stored = RunLoop::run(drafts_.settle_old(taken->file, clock_.moment()));
       lock.lock();
-      turns_.done(*taken);
+      if (place->is_long) {
+        --long_;
+      } else {
+        turns_.done(*taken);
+      }
+      storing_.erase(place);
     }
     if (stored) continue;
     // There is nothing to do, or it cannot be done now.

@@ -1,4 +1,5 @@
 // Storing drafts: see tree/drafts.h.
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr uint64_t kSector = 512;
 // Long enough to make a file of 4 TiB anew, leaf by leaf.
 constexpr int64_t kMaxSecondsPerSettle = 3600;
+constexpr int64_t kFirstRest = kTicksPerSecond / 4;
 
 // What was cleared is noted for comparisons with snapshots, in whole sectors.
 void note_cleared(Entry& file, const std::vector<content::Edit>& edits) {
@@ -142,12 +144,29 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
 Task<Result<void>> Drafts::commit_anew(Draft& draft) {
   Shard& mine = shard(draft.file);
   const store::Hold hold = draft.store->hold();
+  auto written = co_await write_anew(draft);
+  {
+    // What was written over is not kept any more, however far that came.
+    MutexLock lock(mine.mutex);
+    std::vector<store::Ref> refs;
+    for (const auto& part : draft.storing.bytes.parts(0, UINT64_MAX)) {
+      if (part.piece && part.piece->ref) refs.push_back(*part.piece->ref);
+    }
+    draft.storing.kept.assign(1, draft.store->keep(std::move(refs)));
+  }
+  if (!written) co_return written;
+  draft.rewritten = true;
+  draft.unreadable = 0;
+  draft.unreadable_since.reset();
+  co_return co_await commit(draft);
+}
+
+Task<Result<void>> Drafts::write_anew(Draft& draft) {
+  Shard& mine = shard(draft.file);
   std::vector<content::Overlay::Part> parts;
-  size_t kept_before = 0;
   {
     MutexLock lock(mine.mutex);
     parts = draft.storing.bytes.parts(0, UINT64_MAX);
-    kept_before = draft.storing.kept.size();
   }
   for (const auto& part : parts) {
     if (!part.piece || !part.piece->ref) continue;
@@ -168,14 +187,7 @@ Task<Result<void>> Drafts::commit_anew(Draft& draft) {
     draft.storing.kept.push_back(draft.store->keep({*ref}));
     draft.storing.bytes.write(std::move(piece));
   }
-  {
-    MutexLock lock(mine.mutex);
-    auto& kept = draft.storing.kept;
-    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(kept_before));
-  }
-  draft.unreadable = 0;
-  draft.unreadable_since.reset();
-  co_return co_await commit(draft);
+  co_return Result<void>();
 }
 
 bool Drafts::is_hopeless(Draft& draft, store::Error why) {
@@ -221,7 +233,7 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
   }
   Result<void> done = Error(store::Error::kBusy);
   try {
-    auto storing = draft->failed ? commit_anew(*draft) : commit(*draft);
+    auto storing = draft->anew ? commit_anew(*draft) : commit(*draft);
     done = co_await std::move(storing);
   } catch (const std::bad_alloc&) {
     // There may be memory for it later.
@@ -232,6 +244,11 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     MutexLock lock(mine.mutex);
     draft->busy = false;
     note_failed(*draft, !done);
+    // What cannot be read below it is not mended by writing it again and again.
+    if (done) draft->rewritten = false;
+    draft->anew = !done && (done.error() != Error(store::Error::kCorrupt) || !draft->rewritten);
+    draft->rest = done ? 0 : std::clamp(draft->rest * 2, kFirstRest, kLongestRest);
+    draft->tried = draft->clock->moment();
     if (done) {
       ++stored_;
       end_layer(*draft, draft->storing);

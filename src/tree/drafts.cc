@@ -19,7 +19,8 @@ Task<Result<void>> Drafts::make_room(FileKey file) {
     const auto found = mine.drafts.find(file);
     if (found != mine.drafts.end()) {
       const content::Overlay& bytes = found->second->newest.bytes;
-      much = much || bytes.inline_bytes() > kMaxInlineBytes || bytes.part_count() > kMaxParts;
+      much = much || bytes.inline_bytes() > kMaxInlineBytes || bytes.part_count() > kMaxParts ||
+             found->second->newest.kept.size() > kMaxKept;
     }
   }
   if (!much) co_return Result<void>();
@@ -136,9 +137,11 @@ std::optional<DraftLayer> Drafts::look(FileKey file, uint64_t from, uint64_t to)
   const auto found = mine.drafts.find(file);
   if (found == mine.drafts.end()) return {};
   const auto some_of = [&](const DraftLayer& layer) {
-    DraftLayer some = {{},          layer.written,  layer.changed,     layer.untold, layer.told,
-                       layer.since, layer.promised, layer.promised_to, layer.kept};
+    DraftLayer some = {{},         layer.written, layer.changed,  layer.untold,
+                       layer.told, layer.since,   layer.promised, layer.promised_to,
+                       {}};
     some.bytes = layer.bytes.within(from, to);
+    if (from < to) some.kept = layer.kept;
     return some;
   };
   DraftLayer seen = some_of(found->second->storing);
@@ -220,7 +223,7 @@ std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {
   std::vector<Found> found;
   const auto is_old = [&](const Draft& draft) {
     const DraftLayer& newest = draft.newest;
-    if (draft.busy || newest.empty()) return false;
+    if (draft.busy || newest.empty() || rests(draft, now)) return false;
     if (newest.bytes.empty() && newest.is_untold(now) && !is_abandoned(draft)) return false;
     return !newest.since || newest.since->ticks + ticks <= now.ticks;
   };
@@ -274,6 +277,10 @@ void Drafts::note_failed(Draft& draft, bool failed) {
   if (failed && failed_++ == 0)
     log_error("smb: what was written to files cannot be stored yet; it is tried again");
   if (!failed && --failed_ == 0) log_info("smb: what was written to files is stored again");
+}
+
+bool Drafts::rests(const Draft& draft, Moment now) {
+  return draft.failed && now.ticks < draft.tried.ticks + draft.rest;
 }
 
 void Drafts::end_layer(const Draft& draft, DraftLayer& layer) {

@@ -40,10 +40,13 @@ class Drafts {
   // Of one file: beyond them whoever writes waits until it is stored.
   static constexpr size_t kMaxInlineBytes = 4 * 1024 * 1024;
   static constexpr size_t kMaxParts = 512;
+  static constexpr size_t kMaxKept = 2 * kMaxParts;  // In extents, written over or not.
   // After so many tries to read it what was written is lost; if the disk fails, also not before
   // so long: what is short of something else looks the same.
   static constexpr size_t kMaxUnreadable = 8;
   static constexpr int64_t kMaxUnreadableSeconds = 30;
+  // What could not be stored rests for longer and longer before it is old again, up to this.
+  static constexpr int64_t kLongestRest = 8 * kTicksPerSecond;
   // So many files may be in either of two places.
   static constexpr size_t kMaxPerhapsMoved = 1'000;
   // Of all files: what is in memory.
@@ -155,8 +158,12 @@ class Drafts {
     DraftLayer newest;
     DraftLayer storing;  // Below it, while it is committed.
     bool busy = false;
-    bool failed = false;    // It could not be stored the last time.
-    size_t unreadable = 0;  // How often since then something in it could not be read,
+    bool failed = false;     // It could not be stored the last time.
+    bool anew = false;       // What it has in extents is to be written anew,
+    bool rewritten = false;  // which was done since it was stored the last time.
+    int64_t rest = 0;        // How long it rests, in ticks,
+    Moment tried;            // from then on.
+    size_t unreadable = 0;   // How often since then something in it could not be read,
     std::optional<Moment> unreadable_since;  // and since when.
     std::vector<Pending<bool>*> waiting;
   };
@@ -190,6 +197,7 @@ class Drafts {
   // Writes anew what the draft has in extents, and commits. An extent that the disk failed to sync
   // is good for nothing any more, though what was written to it can still be read for a while.
   Task<Result<void>> commit_anew(Draft& draft);
+  Task<Result<void>> write_anew(Draft& draft);
   Task<Result<std::optional<SeenEntry>>> find(store::Occasion& occasion, Draft& draft);
   bool is_abandoned(const Draft& draft) const;
   // Whether what cannot be read for this reason is given up.
@@ -200,6 +208,7 @@ class Drafts {
   void forget_if_empty(Shard& shard, FileKey file) REQUIRES(shard.mutex);
   // Whether the draft could be stored, which is told when the first cannot and when all can again.
   void note_failed(Draft& draft, bool failed);
+  static bool rests(const Draft& draft, Moment now);
   // The layer is stored or will never be.
   void end_layer(const Draft& draft, DraftLayer& layer);
 

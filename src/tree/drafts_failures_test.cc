@@ -24,9 +24,15 @@ class FailingStore final : public store::MemoryStore {
     co_return co_await MemoryStore::commit(std::move(commit));
   }
   Task<store::Result<store::Ref>> append(Buffer bytes) override {
+    if (appends_left && (*appends_left)-- == 0) co_return store::Error::kFull;
     auto ref = co_await MemoryStore::append(std::move(bytes));
     if (full && ref) unsynced.push_back(*ref);
+    ++appended;
     co_return ref;
+  }
+  store::Hold keep(std::vector<store::Ref>) override {
+    ++kept;
+    return store::Hold(std::shared_ptr<void>(nullptr, [this](void*) { --kept; }));
   }
   Task<store::Result<os::Bytes>> read_run(store::Ref ref, uint32_t offset, uint32_t length,
                                           bool prefer_file) override {
@@ -40,12 +46,17 @@ class FailingStore final : public store::MemoryStore {
   }
   Task<store::Result<store::RecordPtr>> get(const store::Key& key) override {
     if (broken) co_return store::Error::kIo;
+    if (rotten) co_return store::Error::kCorrupt;
     co_return co_await MemoryStore::get(key);
   }
   bool full = false;  // Nothing can be committed, and what is appended is never synced.
   std::optional<store::Error> forgets = {};  // What was not synced cannot be read either,
   bool lies = false;                         // or is not what was written.
   bool broken = false;
+  bool rotten = false;
+  std::optional<int> appends_left;
+  size_t appended = 0;
+  int kept = 0;  // Holds of what drafts have.
   std::vector<store::Ref> unsynced;
 };
 
@@ -159,9 +170,9 @@ TEST(WritesThatFail, AreToldToTheirWriters) {
     store.full = true;
     EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 1)), "ok");
     EXPECT_EQ(files.write(file, 200'000, "small"), "ok");
-    files.clock.advance_seconds(2);
     Drafts& drafts = files.open_files.drafts();
     for (size_t i = 0; i <= Drafts::kMaxUnreadable; ++i) {
+      files.clock.advance_seconds(Drafts::kLongestRest / kTicksPerSecond);
       files.settle_older();
       store.full = false;
       store.forgets = store::Error::kCorrupt;
@@ -180,6 +191,66 @@ TEST(WritesThatFail, AreToldToTheirWriters) {
     EXPECT_EQ(files.close(reader), "ok");
     EXPECT_TRUE(files.is_idle());
   }
+}
+
+// Or the disk would be full of what is written again and again.
+TEST(WritesThatFail, AreTriedAgainLaterAndLater) {
+  FailingStore store;
+  HandleTree files(store);
+  Drafts& drafts = files.open_files.drafts();
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  store.full = true;
+  files.clock.advance_seconds(1);
+  int tries = 0;
+  for (int seconds = 0; seconds < 60; ++seconds) {
+    files.clock.advance_seconds(1);
+    for (const auto& each : drafts.old(files.clock.moment(), kTicksPerSecond)) {
+      const bool stored = RunLoop::run(drafts.settle_old(each.file, files.clock.moment()));
+      EXPECT_EQ(stored, each.file != file.file) << "times of directories are promised to nobody";
+      tries += stored ? 0 : 1;
+    }
+  }
+  EXPECT_GE(tries, 9);
+  EXPECT_LE(tries, 12) << "after 1, 1, 1, 2, 4, 8, 8 seconds";
+  store.full = false;
+  EXPECT_EQ(files.flush(file), "ok") << "who asks for it does not wait";
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+// What lies below cannot be read: what was written is not at fault, and not written again.
+TEST(WritesThatFail, StayWhereTheyAreBesideWhatIsRotten) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 1)), "ok");
+  store.rotten = true;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(files.flush(file), describe(store::Error::kCorrupt));
+  EXPECT_EQ(store.appended, 2u) << "once more";
+  store.rotten = false;
+  EXPECT_EQ(files.close(file), "ok");
+  EXPECT_TRUE(files.stored("file") == store::pattern(100'000, 1));
+}
+
+// What is written again takes the place of what was written before, also if that ends half way.
+TEST(WritesThatFail, KeepInExtentsOnlyWhatTheyHave) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  store.full = true;
+  for (uint64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(files.write(file, i * 100'000, store::pattern(100'000, i)), "ok");
+  EXPECT_EQ(store.kept, 4);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+    store.appends_left = 2;
+  }
+  EXPECT_EQ(store.kept, 1);
+  store.full = false;
+  store.appends_left.reset();
+  EXPECT_EQ(files.close(file), "ok");
+  EXPECT_EQ(store.kept, 0);
+  EXPECT_EQ(files.stored("file").size(), 400'000u);
 }
 
 TEST(WritesThatFail, AreNotTakenOnceThereIsTooMuch) {

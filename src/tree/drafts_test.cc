@@ -201,6 +201,17 @@ TEST_F(Writes, BeyondALimitWaitUntilTheyAreStored) {
   EXPECT_EQ(files_.close(file), "ok");
 }
 
+// Over and over to the same place, each to extents.
+TEST_F(Writes, BeyondALimitOfWhatTheyKeepWaitUntilTheyAreStored) {
+  Opened file = files_.open("file");
+  const std::string bytes(64 * 1024, 'x');
+  for (size_t i = 0; i <= Drafts::kMaxKept; ++i) ASSERT_EQ(files_.write(file, 0, bytes), "ok");
+  EXPECT_EQ(files_.stored("file").size(), 0u);
+  ASSERT_EQ(files_.write(file, 0, bytes), "ok");
+  EXPECT_EQ(files_.stored("file").size(), bytes.size());
+  EXPECT_EQ(files_.close(file), "ok");
+}
+
 TEST_F(Writes, OverLockedRangesAreRefused) {
   Opened writer = files_.open("file");
   Opened holder = files_.open("file");
