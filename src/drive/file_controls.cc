@@ -58,6 +58,12 @@ bool within_limits(const smb::CopyChunkRequest& copy) {
   return total <= smb::kMaxCopyBytes;
 }
 
+Status why_not_copied(const tree::Error& error) {
+  if (error == tree::Error(tree::Reason::kNotFound)) return Status::kInvalidViewSize;
+  if (error == tree::Error(tree::Reason::kTooLarge)) return Status::kDiskFull;
+  return drive::status_of(error);
+}
+
 // All of them, or those before one that cannot be copied: `done` is how far it came.
 Task<ControlOutput> copy_each(Exchange& exchange, Open& source, Open& target,
                               const smb::CopyChunkRequest& copy, smb::CopyChunkReply& done) {
@@ -67,11 +73,8 @@ Task<ControlOutput> copy_each(Exchange& exchange, Open& source, Open& target,
     auto copied = co_await tree::copy_range(exchange.occasion, source.file, chunk.source_offset,
                                             target.file, chunk.target_offset, chunk.length);
     if (!copied) {
-      const Status why = copied.error() == tree::Error(tree::Reason::kNotFound)
-                             ? Status::kInvalidViewSize
-                             : drive::status_of(copied.error());
-      // How far it came is told as well.
-      co_return output_of(done, why);
+      // How far it came is told as well. With INVALID_PARAMETER it would be taken for the limits.
+      co_return output_of(done, why_not_copied(copied.error()));
     }
     ++done.chunks;
     done.total_bytes += chunk.length;

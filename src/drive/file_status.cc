@@ -25,9 +25,10 @@ Status Told::operator()(Reason reason) const {
     case Reason::kBadText:
     case Reason::kBadName:
     case Reason::kNameTooLong:
+      return Status::kObjectNameInvalid;
     case Reason::kPathTooLong:
     case Reason::kPathTooDeep:
-      return Status::kObjectNameInvalid;
+      return Status::kNameTooLong;
     case Reason::kNoParent:
       return Status::kObjectPathNotFound;
     case Reason::kNotFound:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "drive/file_status.h"
 
 namespace kyanite::drive {
 
@@ -60,7 +61,7 @@ Result<WirePath, smb::Status> parse_wire_path(const tree::NameRules& rules, std:
   const auto resolved = resolve(text);
   if (!resolved) return Status::kObjectPathSyntaxBad;
   auto parsed = tree::parse_path(rules, *resolved, true);
-  if (!parsed) return Status::kObjectNameInvalid;
+  if (!parsed) return status_of(parsed.error());
   wire.path = std::move(*parsed);
   return wire;
 }

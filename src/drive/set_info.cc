@@ -36,7 +36,8 @@ std::optional<tree::TimeOrder> time_order(int64_t wire) {
   if (wire == smb::kKeepTime) return TimeOrder{TimeOrder::kKeep, {}};
   if (wire == smb::kFreezeTime) return TimeOrder{TimeOrder::kFreeze, {}};
   if (wire == smb::kThawTime) return TimeOrder{TimeOrder::kThaw, {}};
-  const auto time = smb::from_file_time(wire);
+  // Later ones than REST can show are the last one.
+  const auto time = smb::from_file_time(std::min(wire, smb::kLastFileTime));
   if (!time) return std::nullopt;
   return TimeOrder{TimeOrder::kSet, *time};
 }

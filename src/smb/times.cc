@@ -8,7 +8,6 @@
 namespace kyanite::smb {
 
 namespace {
-constexpr int64_t kEndOfTimeTicks = 3'155'378'976'000'000'000;  // The year 10000.
 constexpr int64_t kSecondsPerDay = 86'400;
 // A digit stands for a number, everything else for itself.
 constexpr std::string_view kTokenForm = "@GMT-0000.00.00-00.00.00";
@@ -16,7 +15,7 @@ static_assert(kTokenForm.size() == kSnapshotTokenChars);
 }  // namespace
 
 std::optional<Time> from_file_time(int64_t file_time) {
-  if (file_time <= 0 || file_time >= kEndOfTimeTicks - kFileTimeEpochTicks) return {};
+  if (file_time <= 0 || file_time > kLastFileTime) return {};
   return Time{file_time + kFileTimeEpochTicks};
 }
 

@@ -15,7 +15,9 @@ inline constexpr int64_t kFileTimeEpochTicks = 504'911'232'000'000'000;
 inline int64_t to_file_time(Time time) {
   return time.ticks > kFileTimeEpochTicks ? time.ticks - kFileTimeEpochTicks : 0;
 }
-// Nothing for what is not a time of a file: 0 and less, or after the year 9999.
+// The last one of the year 9999.
+inline constexpr int64_t kLastFileTime = 3'155'378'976'000'000'000 - kFileTimeEpochTicks - 1;
+// Nothing for what is not a time of a file: 0 and less, or later than that.
 std::optional<Time> from_file_time(int64_t file_time);
 
 // How clients name a snapshot: @GMT-2026.11.17-00:42:40 with dots for the colons, in seconds.

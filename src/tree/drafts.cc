@@ -59,25 +59,6 @@ Result<void> Drafts::change(const store::Occasion& occasion, const Opened& opene
                             const Growth& growth, const Change& change) {
   Shard& mine = shard(opened.file);
   MutexLock lock(mine.mutex);
-  return change_in(mine, occasion, opened, range, growth, change);
-}
-
-Result<void> Drafts::cut(const store::Occasion& occasion, const Opened& opened, uint64_t length,
-                         const Seen& seen, const Change& change) {
-  Shard& mine = shard(opened.file);
-  MutexLock lock(mine.mutex);
-  // Somebody may have made it longer meanwhile.
-  uint64_t end = seen.length;
-  if (const auto found = mine.drafts.find(opened.file); found != mine.drafts.end()) {
-    for (const DraftLayer* layer : {&found->second->storing, &found->second->newest})
-      end = std::max(end, layer->bytes.length(0));
-  }
-  if (stored() != seen.stored) end = UINT64_MAX;
-  return change_in(mine, occasion, opened, {length, end - length}, {}, change);
-}
-
-Result<void> Drafts::change_in(Shard& mine, const store::Occasion& occasion, const Opened& opened,
-                               ByteRange range, const Growth& growth, const Change& change) {
   CHECK(opened.handle != 0);
   if (auto may = table_.check_io(opened.handle, range, true); !may) return Error(may.error());
   if (Usage* usage = opened.tree.usage; usage != nullptr) {

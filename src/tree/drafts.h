@@ -72,15 +72,6 @@ class Drafts {
   using Change = std::function<void(DraftLayer& newest)>;
   Result<void> change(const store::Occasion& occasion, const Opened& opened, ByteRange range,
                       const Growth& growth, const Change& change);
-  // The same for a file that is to become shorter: nothing that it loses may be locked. It was seen
-  // that it had this length, when stored() said this.
-  struct Seen {
-    uint64_t length = 0;
-    uint64_t stored = 0;
-  };
-  Result<void> cut(const store::Occasion& occasion, const Opened& opened, uint64_t length,
-                   const Seen& seen, const Change& change);
-
   // Through a handle an entry was put into a directory or taken out of it: the directory's times
   // tell so from now on, and are stored later. They are not promised to anybody, so that a crash
   // or a full disk may take them back. Its ETag stays. `ancestors` and `path` are the entry's, as
@@ -180,9 +171,6 @@ class Drafts {
   // The draft of the file, to be filled in if it is new.
   std::pair<Draft&, bool> begin(Shard& shard, const store::Occasion& occasion, const Tree& tree,
                                 FileKey file) REQUIRES(shard.mutex);
-  Result<void> change_in(Shard& shard, const store::Occasion& occasion, const Opened& opened,
-                         ByteRange range, const Growth& growth, const Change& change)
-      REQUIRES(shard.mutex);
   bool is_over() const { return inline_bytes_ > kMaxInlineBytesOfAll; }
   Shard& shard(const FileKey& key) { return shards_[FileKeyHash()(key) >> 60]; }
   const Shard& shard(const FileKey& key) const { return shards_[FileKeyHash()(key) >> 60]; }

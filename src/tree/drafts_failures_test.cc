@@ -452,6 +452,68 @@ TEST(WritesInARace, AreStoredBeforeAnybodyWithoutAHandleLooksAtTheFileTheyAreIn)
   EXPECT_EQ(lengths, (std::set<uint64_t>{3, 5}));
 }
 
+// Between the last close of a file and its end others find it or not: nobody has it open.
+TEST(WritesInARace, WhoComesWhileAFileIsRemovedComesAfterThat) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    for (const Disposition disposition :
+         {Disposition::kOpenIf, Disposition::kOverwriteIf, Disposition::kCreate}) {
+      store::InterleavedStore store;
+      HandleTree files(store);
+      Opened gone = files.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+      std::optional<Opened> opened;
+      std::string said;
+      bool closed = false;
+      std::vector<Task<void>> tasks;
+      auto close = [&]() -> Task<void> {
+        store::Occasion occasion(store, files.lines, files.clock);
+        const auto done = files.open_files.close(gone.handle);
+        closed = true;
+        EXPECT_EQ(outcome(co_await remove_closed(occasion, gone, done->handle)), "ok");
+      };
+      auto open = [&]() -> Task<void> {
+        while (!closed) co_await Executor::yield();
+        said =
+            co_await files.open_in_words("file", {disposition, Kind::kFile, "RW", "RWD"}, opened);
+      };
+      tasks.push_back(close());
+      tasks.push_back(open());
+      store::Interleaving(seed).run(std::move(tasks), [] {});
+      EXPECT_EQ(said, "created") << seed;
+      if (opened) {
+        EXPECT_EQ(files.close(*opened), "ok");
+      }
+      EXPECT_TRUE(files.is_idle()) << seed;
+    }
+  }
+}
+
+TEST(WritesInARace, WhoReplacesAFileThatIsRemovedComesAfterThat) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    store::InterleavedStore store;
+    HandleTree files(store);
+    Opened gone = files.open("file", {Disposition::kCreate, Kind::kFile, "RWD", "RWD", true});
+    Opened moves = files.open("new", {Disposition::kCreate, Kind::kFile, "RWD", "RWD"});
+    bool closed = false;
+    std::vector<Task<void>> tasks;
+    auto close = [&]() -> Task<void> {
+      store::Occasion occasion(store, files.lines, files.clock);
+      const auto done = files.open_files.close(gone.handle);
+      closed = true;
+      EXPECT_EQ(outcome(co_await remove_closed(occasion, gone, done->handle)), "ok");
+    };
+    auto replace = [&]() -> Task<void> {
+      while (!closed) co_await Executor::yield();
+      EXPECT_EQ(co_await files.rename_task(moves, "file", true), "ok") << seed;
+    };
+    tasks.push_back(close());
+    tasks.push_back(replace());
+    store::Interleaving(seed).run(std::move(tasks), [] {});
+    EXPECT_EQ(files.close(moves), "ok");
+    EXPECT_TRUE(files.is_idle()) << seed;
+  }
+}
+
 TEST(WritesInARace, TwoWhoOpenAndMakeTheSameFileGetOne) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     store::InterleavedStore store;

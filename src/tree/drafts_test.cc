@@ -219,7 +219,6 @@ TEST_F(Writes, OverLockedRangesAreRefused) {
   const std::string conflict =
       "refusal " + std::to_string(static_cast<int>(Refusal::kLockConflict));
   EXPECT_EQ(files_.write(writer, 5, "x"), conflict);
-  EXPECT_EQ(files_.resize(writer, 5), conflict);
   EXPECT_EQ(files_.write(writer, 10, "x"), "ok");
   EXPECT_EQ(files_.read(writer, 0, 5), "! " + conflict);
   EXPECT_EQ(files_.close(writer), "ok");

@@ -282,19 +282,16 @@ Task<Result<void>> flush(store::Occasion&, Opened& opened) {
   co_return Result<void>();
 }
 
-namespace {
-
-constexpr int kMostLooks = 4;
-
-// Of a file of which was seen how much was stored before.
-Task<Result<void>> try_set_length(store::Occasion& occasion, Opened& opened, uint64_t length,
-                                  uint64_t stored) {
+// Locks of ranges keep nobody from it, as on Windows: they are of those who read and write there.
+Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
+  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
+  if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
+  if (auto may = check_locks(opened, 0, 0, true); !may) co_return may.error();
   auto before = co_await state_of(occasion, opened);
   if (!before) co_return before.error();
   const uint64_t old = before->content.length;
-  const uint64_t low = std::min(old, length);
-  const ByteRange range{low, std::max(old, length) - low};
-  if (auto may = check_locks(opened, range.offset, range.length, true); !may) co_return may.error();
+  // Who has written sets the time of that with it.
+  if (length == old && !opened.wrote) co_return Result<void>();
   if (length >= old) {
     // What others write behind it meanwhile comes after this, and stays.
     const Drafts::Change grow = [&](DraftLayer& layer) {
@@ -302,30 +299,13 @@ Task<Result<void>> try_set_length(store::Occasion& occasion, Opened& opened, uin
       note_times(occasion, opened, layer);
     };
     const Growth growth{old, length};
-    co_return co_await change_draft(occasion, opened, range, growth, grow);
+    co_return co_await change_draft(occasion, opened, {}, growth, grow);
   }
   const Drafts::Change cut = [&](DraftLayer& layer) {
     layer.cut(length);
     note_times(occasion, opened, layer);
   };
-  co_return drafts_of(opened).cut(occasion, opened, length, {old, stored}, cut);
-}
-
-}  // namespace
-
-Task<Result<void>> set_length(store::Occasion& occasion, Opened& opened, uint64_t length) {
-  if (opened.handle == 0) co_return Error(Reason::kShownOnly);
-  if (length > kMaxFileBytes) co_return Error(Reason::kTooLarge);
-  Drafts& drafts = drafts_of(opened);
-  if (auto room = co_await drafts.make_room(opened.file); !room) co_return room.error();
-  for (int tries = 1;; ++tries) {
-    const uint64_t stored = drafts.stored();
-    auto set = co_await try_set_length(occasion, opened, length, stored);
-    // Where more was stored meanwhile, perhaps behind the end, more is taken for locked than is.
-    const bool again = !set && set.error() == Error(Refusal::kLockConflict) &&
-                       drafts.stored() != stored && tries < kMostLooks;
-    if (!again) co_return set;
-  }
+  co_return co_await change_draft(occasion, opened, {}, {}, cut);
 }
 
 Task<Result<void>> clear_range(store::Occasion& occasion, Opened& opened, uint64_t from,

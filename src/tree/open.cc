@@ -226,9 +226,15 @@ Try refuse(store::Occasion& occasion, const Tree& tree, const Opening& order, En
 Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order, const Way& way,
                const SeenEntry& found, Left& left) {
   const Entry& entry = *found.entry;
-  if (auto passed = check_found(order, entry); !passed) co_return passed.error();
   OpenFiles& table = *tree.open_files;
-  if (table.is_delete_pending(tree.key(entry.id)))
+  const FileKey key = tree.key(entry.id);
+  // It was deleted, and nobody has it open any more: who comes now comes after that.
+  if (table.is_being_removed(key)) {
+    co_await table.wait_for_removal(key);
+    co_return std::optional<OpenResult>();
+  }
+  if (auto passed = check_found(order, entry); !passed) co_return passed.error();
+  if (table.is_delete_pending(key))
     co_return co_await refuse(occasion, tree, order, entry.id, Refusal::kDeletePending);
   auto access = co_await grant(occasion, tree, order, way, &entry);
   if (!access) co_return access.error();

@@ -204,7 +204,13 @@ class OpenFiles {
   bool is_open(HandleId handle) const;
   bool is_delete_pending(FileKey file) const;
   // When no rename of the file is in flight: from then on its handles say where it is.
-  Task<void> wait_for_rename(FileKey file);
+  Task<void> wait_for_rename(FileKey file) {
+    return wait_for(concurrency::FileOperation::kRenameFile, file);
+  }
+  // When no removal of it is: then it is there, or it is not.
+  Task<void> wait_for_removal(FileKey file) {
+    return wait_for(concurrency::FileOperation::kDeleteFile, file);
+  }
 
   // Moving a file or directory through one of its handles. kAccessDenied without delete access, and
   // for a directory below which something is open; kSharingViolation when another handle does not
@@ -453,6 +459,8 @@ class OpenFiles {
   // Who waits for the file until some time.
   void add_timed(Shard& shard, FileKey key, Wait& wait) REQUIRES(shard.mutex);
   void end_timed(Shard& shard, FileKey key, Moment now, Aftermath& after) REQUIRES(shard.mutex);
+  // When nothing of the kind is in flight on the file.
+  Task<void> wait_for(concurrency::FileOperation operation, FileKey file);
   // Both of begin_closing() and begin_marking(), if `may` says nothing.
   using MayClose = std::function<std::optional<Refusal>(const Handle& handle, bool marked)>;
   Task<kyanite::Result<void, Refusal>> keep_off(HandleId handle, const MayClose& may);

@@ -91,7 +91,7 @@ bool OpenFiles::is_delete_pending(FileKey file) const {
   return mine.delete_pending.contains(file);
 }
 
-Task<void> OpenFiles::wait_for_rename(FileKey key) {
+Task<void> OpenFiles::wait_for(FileOperation operation, FileKey key) {
   Shard& mine = shard(key);
   while (true) {
     Wait wait;
@@ -100,8 +100,7 @@ Task<void> OpenFiles::wait_for_rename(FileKey key) {
       const auto found = mine.files.find(key);
       if (found == mine.files.end()) co_return;
       File& file = found->second;
-      if (std::count(file.in_flight.begin(), file.in_flight.end(), FileOperation::kRenameFile) == 0)
-        co_return;
+      if (std::count(file.in_flight.begin(), file.in_flight.end(), operation) == 0) co_return;
       file.waiting.push_back(&wait);
     }
     co_await wait.turn;

@@ -97,6 +97,10 @@ Task<Admitted> admit_by_handle(const Tree& tree, const Rename& order, const Ends
   if (ends.destination && !ends.same_place()) {
     const auto key = tree.key(ends.destination->entry->id);
     auto gone = table.admit(key, FileOperation::kDeleteFile, awaited);
+    // Or is gone in a moment, if it is not by now.
+    if (!gone && gone.error() == Error(Refusal::kDeletePending) &&
+        (table.is_being_removed(key) || !table.is_delete_pending(key)))
+      co_return NotAdmitted{key, Refusal::kCached, order.by};
     // Whatever is open is not replaced, and what waits to be deleted is open.
     if (!gone && (gone.error() == Error(Refusal::kSharingViolation) ||
                   gone.error() == Error(Refusal::kDeletePending)))
