@@ -500,6 +500,7 @@ TEST(WritesInARace, WhoReplacesAFileThatIsRemovedComesAfterThat) {
       store::Occasion occasion(store, files.lines, files.clock);
       const auto done = files.open_files.close(gone.handle);
       closed = true;
+      for (uint64_t i = 0; i < seed % 20; ++i) co_await Executor::yield();
       EXPECT_EQ(outcome(co_await remove_closed(occasion, gone, done->handle)), "ok");
     };
     auto replace = [&]() -> Task<void> {
