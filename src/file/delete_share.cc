@@ -125,8 +125,11 @@ Task<wire::Result<store::SpaceId>> delete_whole(Call& call,
     if (auto noted = co_await note_deletion(call, share.space); !noted) co_return noted.error();
     if (auto free = co_await check_snapshots(call, share, option); !free) co_return free.error();
   }
-  // What clients have written is part of what may be restored.
-  co_await open_files(call).drafts().settle_share_if_possible(share.space);
+  if (call.settings().share_retention_days > 0) {
+    // What clients have written is part of what may be restored.
+    co_await open_files(call).drafts().settle_share_if_possible(share.space, call.deadline);
+    if (call.deadline.over()) co_return service::storage_error(store::Error::kTimeout);
+  }
   commit.expect(key, loaded->record);
   commit.remove(key);
   lifetime::leave_remains(call, lifetime::kShareGraves, share, call.settings().share_retention_days,

@@ -36,7 +36,7 @@ Outcome get_share_stats(service::Call& call) {
   if (auto meant = require_share(call); !meant) co_return meant.error();
   auto share = co_await read_share(call);
   if (!share) co_return share.error();
-  co_await open_files(call).drafts().settle_share_if_possible((*share)->space);
+  co_await open_files(call).drafts().settle_share_if_possible((*share)->space, call.deadline);
   auto bytes = co_await count_bytes(call, (*share)->space);
   if (!bytes) co_return service::storage_error(bytes.error());
   wire::XmlWriter xml;

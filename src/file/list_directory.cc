@@ -169,7 +169,7 @@ Outcome list_directory(Call& call) {
   // The lengths of files that clients are writing to.
   const Tree& tree = located->tree;
   if (!tree.shown && tree.open_files->drafts().any())
-    co_await tree.open_files->drafts().settle_share_if_possible(tree.space);
+    co_await tree.open_files->drafts().settle_share_if_possible(tree.space, call.deadline);
   auto list =
       std::make_unique<const EntryList>(call, std::move(*page), *shows, std::move(*located));
   co_return co_await transfer::reply_with_document(call, std::move(list));

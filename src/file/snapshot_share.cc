@@ -42,7 +42,7 @@ Task<wire::Result<Taken>> take_snapshot(Call& call, const headers::Metadata& met
   if (!share) co_return share.error();
   const auto space = (*share)->space;
   // What clients have written before is shown.
-  auto settled = co_await open_files(call).drafts().settle_share(space);
+  auto settled = co_await open_files(call).drafts().settle_share(space, call.deadline);
   if (!settled) co_return refusal(settled.error());
   auto state = co_await load_for_snapshots(call, space);
   if (!state) co_return state.error();

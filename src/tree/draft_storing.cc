@@ -144,6 +144,7 @@ Task<Result<void>> Drafts::commit(Draft& draft) {
 Task<Result<void>> Drafts::commit_anew(Draft& draft) {
   Shard& mine = shard(draft.file);
   const store::Hold hold = draft.store->hold();
+  draft.rewritten = false;
   auto written = co_await write_anew(draft);
   {
     // What was written over is not kept any more, however far that came.
@@ -245,7 +246,11 @@ Task<Result<void>> Drafts::settle(FileKey file, std::optional<Moment> now) {
     draft->busy = false;
     note_failed(*draft, !done);
     // What cannot be read below it is not mended by writing it again and again.
-    if (done) draft->rewritten = false;
+    if (done) {
+      draft->rewritten = false;
+      draft->unreadable = 0;
+      draft->unreadable_since.reset();
+    }
     draft->anew = !done && (done.error() != Error(store::Error::kCorrupt) || !draft->rewritten);
     draft->rest = done ? 0 : std::clamp(draft->rest * 2, kFirstRest, kLongestRest);
     draft->tried = draft->clock->moment();

@@ -173,26 +173,28 @@ std::vector<FileKey> Drafts::keys(Meant meant) const {
   return found;
 }
 
-Task<Result<void>> Drafts::settle_keys(std::vector<FileKey> files) {
+Task<Result<void>> Drafts::settle_keys(std::vector<FileKey> files, Deadline deadline) {
   Result<void> all;
   for (const FileKey& file : files) {
+    if (deadline.over()) co_return Error(store::Error::kTimeout);
     auto done = co_await settle(file);
     if (!done && all.ok()) all = done.error();
   }
   co_return all;
 }
 
-Task<Result<void>> Drafts::settle_share(store::SpaceId share) {
+Task<Result<void>> Drafts::settle_share(store::SpaceId share, Deadline deadline) {
   return settle_keys(
-      keys([&](const Draft& draft) { return draft.file.share == share && !draft.directory; }));
+      keys([&](const Draft& draft) { return draft.file.share == share && !draft.directory; }),
+      deadline);
 }
 
-Task<void> Drafts::settle_share_if_possible(store::SpaceId share) {
-  (void)(co_await settle_share(share)).ok();
+Task<void> Drafts::settle_share_if_possible(store::SpaceId share, Deadline deadline) {
+  (void)(co_await settle_share(share, deadline)).ok();
 }
 
 Task<Result<void>> Drafts::settle_all() {
-  return settle_keys(keys([](const Draft&) { return true; }));
+  return settle_keys(keys([](const Draft&) { return true; }), {});
 }
 
 std::vector<Drafts::Old> Drafts::old(Moment now, int64_t ticks) const {

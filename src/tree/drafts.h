@@ -99,11 +99,12 @@ class Drafts {
   // there is nothing to do. After an error it is all still there. What the disk has lost is left
   // out, which OpenFiles::note_lost() is told.
   Task<Result<void>> settle(FileKey file);
-  // The same for all files of a share, without directories; or for everything there is.
-  Task<Result<void>> settle_share(store::SpaceId share);
+  // The same for all files of a share, without directories, one after the other until the deadline;
+  // or for everything there is.
+  Task<Result<void>> settle_share(store::SpaceId share, Deadline deadline = {});
   // For those who look at the share as far as it is stored, or make room: what cannot be stored
   // keeps nobody from that.
-  Task<void> settle_share_if_possible(store::SpaceId share);
+  Task<void> settle_share_if_possible(store::SpaceId share, Deadline deadline);
   Task<Result<void>> settle_all();
 
   // What waits for longer than `ticks`, the oldest first, behind all others what could not be
@@ -178,7 +179,7 @@ class Drafts {
   void see_all(See see) const;
   template <class Meant>
   std::vector<FileKey> keys(Meant meant) const;
-  Task<Result<void>> settle_keys(std::vector<FileKey> files);
+  Task<Result<void>> settle_keys(std::vector<FileKey> files, Deadline deadline);
   // With a moment: without times that are untold then.
   Task<Result<void>> settle(FileKey file, std::optional<Moment> now);
   Task<Result<void>> commit(Draft& draft);

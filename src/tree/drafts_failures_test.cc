@@ -18,7 +18,7 @@ class FailingStore final : public store::MemoryStore {
     for (const auto& write : commit.writes) {
       if (write.record == nullptr) continue;
       for (const auto& ref : write.record->refs) {
-        if (is_unsynced(ref)) co_return store::Error::kFull;
+        if (!synced && is_unsynced(ref)) co_return store::Error::kFull;
       }
     }
     co_return co_await MemoryStore::commit(std::move(commit));
@@ -51,6 +51,7 @@ class FailingStore final : public store::MemoryStore {
   }
   bool full = false;  // Nothing can be committed, and what is appended is never synced.
   std::optional<store::Error> forgets = {};  // What was not synced cannot be read either,
+  bool synced = false;                       // It was after all.
   bool lies = false;                         // or is not what was written.
   bool broken = false;
   bool rotten = false;
@@ -232,6 +233,24 @@ TEST(WritesThatFail, StayWhereTheyAreBesideWhatIsRotten) {
   EXPECT_TRUE(files.stored("file") == store::pattern(100'000, 1));
 }
 
+// The disk took it twice, and does not have it any more.
+TEST(WritesThatFail, AreNotStoredWhenTheyAreRotten) {
+  FailingStore store;
+  HandleTree files(store);
+  Opened file = files.open("file");
+  store.full = true;
+  EXPECT_EQ(files.write(file, 0, store::pattern(100'000, 1)), "ok");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(files.flush(file), describe(store::Error::kFull));
+  store.full = false;
+  store.synced = true;
+  store.forgets = store::Error::kCorrupt;
+  for (size_t i = 0; i < Drafts::kMaxUnreadable; ++i)
+    EXPECT_EQ(files.flush(file), describe(store::Error::kCorrupt)) << i;
+  EXPECT_EQ(files.flush(file), "ok") << "it was told";
+  EXPECT_TRUE(files.stored("file") == std::string(100'000, '\0'));
+  EXPECT_EQ(files.close(file), "ok");
+}
+
 // What is written again takes the place of what was written before, also if that ends half way.
 TEST(WritesThatFail, KeepInExtentsOnlyWhatTheyHave) {
   FailingStore store;
@@ -325,10 +344,25 @@ TEST(WritesThatFail, AreNotWaitedForByWhoMakesRoom) {
   Drafts& drafts = files.open_files.drafts();
   store.full = true;
   EXPECT_FALSE(RunLoop::run(drafts.settle_share(files.tree.space)).ok());
-  RunLoop::run(drafts.settle_share_if_possible(files.tree.space));
+  RunLoop::run(drafts.settle_share_if_possible(files.tree.space, {}));
   EXPECT_TRUE(drafts.has(file.file));
   store.full = false;
-  RunLoop::run(drafts.settle_share_if_possible(files.tree.space));
+  RunLoop::run(drafts.settle_share_if_possible(files.tree.space, {}));
+  EXPECT_EQ(files.stored("file"), "bytes");
+  EXPECT_EQ(files.close(file), "ok");
+}
+
+TEST(WritesOfAShare, AreWaitedForUntilADeadline) {
+  store::MemoryStore store;
+  HandleTree files(store);
+  Drafts& drafts = files.open_files.drafts();
+  Opened file = files.open("file");
+  EXPECT_EQ(files.write(file, 0, "bytes"), "ok");
+  const Deadline over(files.clock, 0);
+  EXPECT_TRUE(RunLoop::run(drafts.settle_share(files.tree.space, over)).error() ==
+              Error(store::Error::kTimeout));
+  EXPECT_EQ(files.stored("file"), "");
+  EXPECT_TRUE(RunLoop::run(drafts.settle_share(files.tree.space, Deadline(files.clock, 1))).ok());
   EXPECT_EQ(files.stored("file"), "bytes");
   EXPECT_EQ(files.close(file), "ok");
 }

@@ -228,8 +228,9 @@ Try open_found(store::Occasion& occasion, const Tree& tree, const Opening& order
   const Entry& entry = *found.entry;
   OpenFiles& table = *tree.open_files;
   const FileKey key = tree.key(entry.id);
-  // It was deleted, and nobody has it open any more: who comes now comes after that.
-  if (table.is_being_removed(key)) {
+  // It was deleted, and nobody has it open any more: who comes now comes after that. While it is
+  // marked nothing else is admitted, so it is waited for once.
+  if (table.is_delete_pending(key) && table.is_being_removed(key)) {
     co_await table.wait_for_removal(key);
     co_return std::optional<OpenResult>();
   }
