@@ -50,8 +50,12 @@ class FileService final : public service::Service, public transfer::Sources {
 
   // The share is deleted: ends what clients have open of it, and what is not stored yet.
   void end_share(store::SpaceId space) const;
-  // It may be: nobody knows until its space is found dead, which ends it then.
-  void note_doubtful(store::SpaceId space) const { doubtful_.add(space); }
+  // It may be: nobody knows until its space is found dead, which ends it then. Who opens something
+  // looks whether it is there meanwhile.
+  void note_doubtful(store::SpaceId space) const {
+    doubtful_.add(space);
+    open_files_.note_doubtful_deletion();
+  }
 
  private:
   mutable OpenFiles open_files_;

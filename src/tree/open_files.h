@@ -183,7 +183,12 @@ class OpenFiles {
   void force_close_snapshot(store::SpaceId share, Generation shown);
   // How often one of both has happened, never 0. Who has opened something asks whether its share,
   // or snapshot, is still there, unless it was there when this was the same as it is now.
-  uint64_t deletions() const { return deletions_.load(); }
+  uint64_t deletions() const {
+    const bool doubt = clock_.moment().ticks < doubt_until_.load(std::memory_order_relaxed);
+    return doubt ? ++deletions_ : deletions_.load();
+  }
+  // Nobody knows whether one has: for a while it is never the same.
+  void note_doubtful_deletion();
 
   // --- SMB ---
 
@@ -507,7 +512,8 @@ class OpenFiles {
   std::atomic<size_t> breaking_{0};  // files with breaks under way
   std::atomic<size_t> timed_{0};     // files, likewise
   std::atomic<size_t> parked_{0};    // handles
-  std::atomic<uint64_t> deletions_{1};
+  mutable std::atomic<uint64_t> deletions_{1};
+  std::atomic<int64_t> doubt_until_{INT64_MIN};
   std::atomic<uint64_t> lock_moves_{0};
   std::atomic<HandleId> next_handle_;
 };

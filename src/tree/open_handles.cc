@@ -143,6 +143,11 @@ void OpenFiles::force_close_share(store::SpaceId share) {
   watchers_.end_share(share);
 }
 
+void OpenFiles::note_doubtful_deletion() {
+  constexpr int64_t kSecondsOfDoubt = 600;
+  doubt_until_ = after_seconds(clock_.moment(), kSecondsOfDoubt).ticks;
+}
+
 void OpenFiles::force_close_snapshot(store::SpaceId share, Generation shown) {
   ++deletions_;
   snapshots_.end(share, shown);
