@@ -7,7 +7,9 @@ smbtorture.tsv says how each test is expected to end, and why where that is not 
 Azure Files does not have it either, is there as well and is not run.
 
 Tests run in places: each has a server and, for root, a network namespace, where tests may block connections as they like. A
-test that does not end as expected is run once more, alone, and that counts: many of them measure time."""
+test that does not end as expected is run once more, alone, and that counts: many of them measure time. Those that block
+connections are run up to three times more: where the block cuts off the acknowledgement of the reply before it, which
+clients' kernels send late, TCP has lost a packet, and holds back what the test wants to see first."""
 
 import argparse
 import collections
@@ -168,9 +170,13 @@ class Places:
                 if ended[name].outcome == expected[name].outcome:
                     told(name, ended[name])
         for name in expected:
-            if ended[name].outcome != expected[name].outcome:
+            if ended[name].outcome == expected[name].outcome:
+                continue
+            for _ in range(3 if BLOCKING.match(name) else 1):
                 ended[name] = self.run(name)
-                told(name, ended[name])
+                if ended[name].outcome == expected[name].outcome:
+                    break
+            told(name, ended[name])
         return ended
 
 
