@@ -50,11 +50,13 @@ bool Budget::change(const std::array<Owner*, 2>& owners, uint64_t from, uint64_t
   MutexLock lock(mutex_);
   const uint64_t used = used_ - from + to;
   const uint64_t free = total_ - std::min<uint64_t>(total_, used);
-  const bool modest = asked == Asked::kFirst || to <= total_ / kPartsOfVeryLittle;
+  // Many who ask for one thing each leave something to those who ask for very little.
+  const bool modest = (to <= total_ / kPartsOfVeryLittle && free >= total_ / 4) ||
+                      (asked == Asked::kFirst && free >= total_ / 8 * 3);
   const auto within = [&](size_t i) {
     return owners[i] == nullptr || owners[i]->second.bytes - from + to <= kTimesFree[i] * free;
   };
-  const bool granted = to <= from || (modest && free >= total_ / 4) ||
+  const bool granted = to <= from || modest ||
                        (within(kPeer) && (within(kAccount) || free >= total_ / kPartsOfPeers));
   if (!granted) {
     refused_.fetch_add(1, std::memory_order_relaxed);

@@ -3,9 +3,9 @@
 // left for one more. An account may hold three times what stays free: all of its peers together
 // leave a quarter to other accounts. Of that an eighth of all is for peers of the account that have
 // no more than stays free, so that one of its peers does not shut out the others. Who asks for very
-// little gets it as long as a quarter of all is free, and so does who holds nothing and asks for
-// one thing: what others of the same peer hold, who may be behind one address with it, does not
-// shut it out.
+// little gets it as long as a quarter of all is free, and who holds nothing and asks for one thing
+// as long as three eighths are: what others of the same peer hold, who may be behind one address
+// with it, does not shut it out.
 #pragma once
 
 #include <array>

@@ -72,16 +72,29 @@ TEST(Budget, VeryLittleIsGivenAsLongAsAQuarterIsFree) {
   EXPECT_TRUE(last.resize(1000));
 }
 
-TEST(Budget, AFirstThingIsGivenAsLongAsAQuarterIsFree) {
+TEST(Budget, AFirstThingIsGivenAsLongAsThreeEighthsAreFree) {
   Budget budget(1000);
   Budget::Part much(budget, "peer", "account"), first(budget, "peer", "account");
   ASSERT_TRUE(much.resize(500));
   EXPECT_FALSE(first.resize(10));
-  EXPECT_TRUE(first.resize(200, Budget::Asked::kFirst));
-  EXPECT_FALSE(first.resize(201));
+  EXPECT_TRUE(first.resize(100, Budget::Asked::kFirst));
+  EXPECT_FALSE(first.resize(101));
   Budget::Part last(budget, "peer", "account");
-  EXPECT_FALSE(last.resize(51, Budget::Asked::kFirst));
-  EXPECT_TRUE(last.resize(50, Budget::Asked::kFirst));
+  EXPECT_FALSE(last.resize(26, Budget::Asked::kFirst));
+  EXPECT_TRUE(last.resize(25, Budget::Asked::kFirst));
+}
+
+TEST(Budget, ManyWhoHoldOneThingEachLeaveVeryLittleToOthers) {
+  constexpr uint64_t kTotal = 4096 * 1000;
+  Budget budget(kTotal);
+  std::vector<Budget::Part> parts;
+  const auto take = [&](uint64_t bytes, Budget::Asked asked) {
+    return parts.emplace_back(budget, "peer", "account").resize(bytes, asked);
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(take(kTotal / 8, Budget::Asked::kFirst)) << i;
+  EXPECT_FALSE(take(kTotal / 8, Budget::Asked::kFirst));
+  EXPECT_FALSE(take(2000, Budget::Asked::kMore));
+  EXPECT_TRUE(take(1000, Budget::Asked::kMore));
 }
 
 TEST(Budget, APeerIsAWholeIpv6Network) {
