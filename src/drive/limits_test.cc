@@ -43,6 +43,18 @@ class Limits : public testing::Test {
     by.charge = 1;
     return frame;
   }
+  // What waits for a change in the root, for however long.
+  static smb::ChangeNotifyRequest watch_of(TestClient& by) {
+    smb::CreateRequest directory;
+    directory.desired_access = smb::access::kReadData;
+    directory.share_access = smb::share_access::kRead;
+    directory.disposition = smb::Disposition::kOpen;
+    smb::ChangeNotifyRequest watch;
+    watch.file = by.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
+    watch.filter = smb::notify_filter::kFileName;
+    watch.output_length = 1000;
+    return watch;
+  }
   // Whether the next frame would be received.
   static Detached look_for_room(Connection& connection, bool& room) {
     room = false;
@@ -259,14 +271,7 @@ TEST_F(Limits, BytesOfOneFrame) {
 
 // A peer that is gone while its requests wait for other clients is not waited for.
 TEST_F(Limits, RoomOfAPeerThatIsGone) {
-  smb::CreateRequest directory;
-  directory.desired_access = smb::access::kReadData;
-  directory.share_access = smb::share_access::kRead;
-  directory.disposition = smb::Disposition::kOpen;
-  smb::ChangeNotifyRequest watch;
-  watch.file = client.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
-  watch.filter = smb::notify_filter::kFileName;
-  watch.output_length = 1000;
+  const smb::ChangeNotifyRequest watch = watch_of(client);
   ASSERT_TRUE(client.ask(Command::kEcho, smb::EchoRequest()));
   Pending<bool> held;
   client.carrier.held = &held;
@@ -291,14 +296,7 @@ TEST_F(Limits, RoomOfAPeerThatIsGone) {
 
 // What waits for other clients takes little; the replies before it in its chain take what they are.
 TEST_F(Limits, MemoryOfRepliesBeforeWhatWaits) {
-  smb::CreateRequest directory;
-  directory.desired_access = smb::access::kReadData;
-  directory.share_access = smb::share_access::kRead;
-  directory.disposition = smb::Disposition::kOpen;
-  smb::ChangeNotifyRequest watch;
-  watch.file = client.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
-  watch.filter = smb::notify_filter::kFileName;
-  watch.output_length = 1000;
+  const smb::ChangeNotifyRequest watch = watch_of(client);
   smb::ReadRequest request;
   request.length = kMaxTransferBytes;
   ASSERT_TRUE(client.ask(Command::kEcho, smb::EchoRequest()));
@@ -337,14 +335,7 @@ TEST_F(Limits, MemoryOfRepliesBesideWhatWaits) {
   same_peer.asked_credits = 2000;
   same_peer.come_in();
   same_peer.connect("\\\\s\\data");
-  smb::CreateRequest directory;
-  directory.desired_access = smb::access::kReadData;
-  directory.share_access = smb::share_access::kRead;
-  directory.disposition = smb::Disposition::kOpen;
-  smb::ChangeNotifyRequest watch;
-  watch.file = same_peer.ask(Command::kCreate, directory)->body<smb::CreateReply>().file;
-  watch.filter = smb::notify_filter::kFileName;
-  watch.output_length = 1000;
+  const smb::ChangeNotifyRequest watch = watch_of(same_peer);
   ASSERT_EQ(same_peer.ask(Command::kChangeNotify, watch)->status(), Status::kPending);
   Pending<bool> held;
   client.carrier.held = &held;
