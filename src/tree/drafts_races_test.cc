@@ -117,6 +117,16 @@ TEST(WritesInARace, AreStoredBeforeAnybodyWithoutAHandleLooksAtTheFileTheyAreIn)
   EXPECT_EQ(lengths, (std::set<uint64_t>{3, 5}));
 }
 
+// Closes the last handle of what is to be deleted, and removes it some turns later.
+Task<void> removes(store::Store& store, HandleTree& files, Opened& file, bool& closed,
+                   uint64_t turns) {
+  store::Occasion occasion(store, files.lines, files.clock);
+  const auto done = files.open_files.close(file.handle);
+  closed = true;
+  for (uint64_t i = 0; i < turns; ++i) co_await Executor::yield();
+  EXPECT_EQ(outcome(co_await remove_closed(occasion, file, done->handle)), "ok");
+}
+
 // Between the last close of a file and its end others find it or not: nobody has it open.
 TEST(WritesInARace, WhoComesWhileAFileIsRemovedComesAfterThat) {
   std::set<std::string> seen;
@@ -130,18 +140,12 @@ TEST(WritesInARace, WhoComesWhileAFileIsRemovedComesAfterThat) {
       std::string said;
       bool closed = false;
       std::vector<Task<void>> tasks;
-      auto close = [&]() -> Task<void> {
-        store::Occasion occasion(store, files.lines, files.clock);
-        const auto done = files.open_files.close(gone.handle);
-        closed = true;
-        EXPECT_EQ(outcome(co_await remove_closed(occasion, gone, done->handle)), "ok");
-      };
       auto open = [&]() -> Task<void> {
         while (!closed) co_await Executor::yield();
         said =
             co_await files.open_in_words("file", {disposition, Kind::kFile, "RW", "RWD"}, opened);
       };
-      tasks.push_back(close());
+      tasks.push_back(removes(store, files, gone, closed, 0));
       tasks.push_back(open());
       store::Interleaving(seed).run(std::move(tasks), [] {});
       EXPECT_EQ(said, "created") << seed;
@@ -161,18 +165,11 @@ TEST(WritesInARace, WhoReplacesAFileThatIsRemovedComesAfterThat) {
     Opened moves = files.open("new", {Disposition::kCreate, Kind::kFile, "RWD", "RWD"});
     bool closed = false;
     std::vector<Task<void>> tasks;
-    auto close = [&]() -> Task<void> {
-      store::Occasion occasion(store, files.lines, files.clock);
-      const auto done = files.open_files.close(gone.handle);
-      closed = true;
-      for (uint64_t i = 0; i < seed % 20; ++i) co_await Executor::yield();
-      EXPECT_EQ(outcome(co_await remove_closed(occasion, gone, done->handle)), "ok");
-    };
     auto replace = [&]() -> Task<void> {
       while (!closed) co_await Executor::yield();
       EXPECT_EQ(co_await files.rename_task(moves, "file", true), "ok") << seed;
     };
-    tasks.push_back(close());
+    tasks.push_back(removes(store, files, gone, closed, seed % 20));
     tasks.push_back(replace());
     store::Interleaving(seed).run(std::move(tasks), [] {});
     EXPECT_EQ(files.close(moves), "ok");
